@@ -1,25 +1,30 @@
 //! What a plan draws from supplies, and where an operation's draws lie.
 //!
-//! All arms of a branch open masked operands of their own, so none share what masks them ([`Arms::Apart`]).
+//! All arms of a branch open masked operands of their own, so none share what masks them ([`Arms::Apart`]); unless what masks
+//! them is masked once more, for each arm by itself ([`crate::arms`]).
 
+use crate::arm_masks::{MASK_WORDS, SEED_WORDS};
+use crate::preprocessing::Manner;
 use crate::ranges::Digits;
 use crate::vectors::row;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
 use tacit_engine::bank::row_words;
 use tacit_engine::layer::first_block;
 use tacit_engine::supply::{Arms, Demand, Drawer, SupplyKind};
-use tacit_engine::{Job, Participants};
+use tacit_engine::{Error, Job, Participants};
 use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, Register, To};
 
 /// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
 ///
 /// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key.
-pub(crate) fn demand(plan: &Plan, participants: &Participants, authenticated: bool) -> Demand {
-    let demand = of_plan(plan, participants, authenticated, None);
+pub(crate) fn demand(plan: &Plan, participants: &Participants, manner: Manner) -> Demand {
+    let authenticated = manner.is_authenticated();
+    let demand = of_plan(plan, participants, manner, None);
     let field = plan.outputs.first().map(|output| plan.register(output.reg).domain);
     match field.filter(|_| authenticated && demand.is_empty()) {
-        Some(field) => of_plan(plan, participants, authenticated, Some(random(field, false))),
+        Some(field) => of_plan(plan, participants, manner, Some(random(field, false))),
         None => demand,
     }
 }
@@ -27,11 +32,20 @@ pub(crate) fn demand(plan: &Plan, participants: &Participants, authenticated: bo
 fn of_plan(
     plan: &Plan,
     participants: &Participants,
-    authenticated: bool,
+    manner: Manner,
     for_the_key: Option<SupplyKind>,
 ) -> Demand {
-    Demand::of(plan, Arms::Apart, |drawer| match drawer {
-        Drawer::Op(op) => operation(plan, &plan.op(op).kind).into_iter().collect(),
+    let authenticated = manner.is_authenticated();
+    let (arms, intervals) = shared(plan, manner);
+    let seeds = manner.preprocessing.mask_seeds(participants.parties());
+    Demand::of(plan, arms, |drawer| match drawer {
+        Drawer::Op(op) => match intervals.get(&op) {
+            // A plan with masks that are too long was refused.
+            Some(triples) => {
+                masks(triples.end - triples.start, seeds).map(|kind| (kind, 1)).into_iter().collect()
+            }
+            None => operation(plan, &plan.op(op).kind).into_iter().collect(),
+        },
         Drawer::Input(index) if authenticated => input(plan, participants, &plan.inputs[index as usize]),
         Drawer::Output(index) if authenticated => {
             let output = &plan.outputs[index as usize];
@@ -41,6 +55,56 @@ fn of_plan(
         }
         _ => Vec::new(),
     })
+}
+
+/// Whether arms share triples, and which those of each branch do.
+pub(crate) fn shared(plan: &Plan, manner: Manner) -> (Arms, BTreeMap<u32, Range<u64>>) {
+    if manner.preprocessing.arms() == Arms::Apart || !plan.masks_arms() {
+        return (Arms::Apart, BTreeMap::new());
+    }
+    let triples = Demand::of(plan, Arms::Shared, |drawer| match drawer {
+        Drawer::Op(op) => operation(plan, &plan.op(op).kind).into_iter().collect(),
+        _ => Vec::new(),
+    });
+    (Arms::Shared, intervals(plan, &triples))
+}
+
+/// Masks of a branch whose arms draw so many items of 64 triples: so many seeds each, or if none at full length.
+///
+/// # Errors
+/// [`Error::Refused`] if they are longer than one item of a supply may be.
+pub(crate) fn masks(triples: u64, seeds: usize) -> Result<SupplyKind, Error> {
+    let words = match seeds {
+        0 => triples.checked_mul(MASK_WORDS as u64),
+        seeds => Some((SEED_WORDS * seeds) as u64),
+    };
+    let words = words.and_then(|words| u32::try_from(words).ok());
+    let too_long =
+        || Error::Refused(format!("arms of a branch draw {triples} items of 64 triples: too many to mask"));
+    Ok(SupplyKind::Masks { words: words.ok_or_else(too_long)? })
+}
+
+/// Refuses a plan of which masks of a branch would be too long.
+///
+/// # Errors
+/// As [`masks`].
+pub(crate) fn refuse_long_arms(plan: &Plan, parties: usize, manner: Manner) -> Result<(), Error> {
+    let (_, intervals) = shared(plan, manner);
+    let seeds = manner.preprocessing.mask_seeds(parties);
+    intervals.values().try_for_each(|triples| masks(triples.end - triples.start, seeds).map(drop))
+}
+
+/// Which triples the arms of each branch draw from, all of them together, by what draws its masks.
+fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
+    let mut intervals: BTreeMap<u32, Range<u64>> = BTreeMap::new();
+    for op in 0..plan.op_count() {
+        let Some(own) = triples.range(Drawer::Op(op), BITS) else { continue };
+        for (_, swap) in plan.masked_around(plan.op(op).region) {
+            let all = intervals.entry(swap.op).or_insert_with(|| own.clone());
+            *all = all.start.min(own.start)..all.end.max(own.end);
+        }
+    }
+    intervals
 }
 
 fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
@@ -131,4 +195,20 @@ pub(crate) fn ands(job: &Job, circuit: &Layered, layer: &Layer, ands: Range<usiz
     // Blocks are of two words.
     let first = 2 * first_block(job, circuit, layer, ands.start);
     first..first + (ands.len() * row_words(job.cols.len())) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_as_long_as_an_item_may_be() {
+        let words = |triples, seeds| masks(triples, seeds).ok();
+        assert_eq!(words(3, 0), Some(SupplyKind::Masks { words: 6 }));
+        assert_eq!(words((1 << 31) - 1, 0), Some(SupplyKind::Masks { words: u32::MAX - 1 }));
+        assert_eq!([1 << 31, (1 << 32) + 1, u64::MAX].map(|triples| words(triples, 0)), [None; 3]);
+        // Seeds are as long whatever they mask.
+        assert_eq!([words(1, 1), words(u64::MAX, 1)], [Some(SupplyKind::Masks { words: 2 }); 2]);
+        assert_eq!(words(1, 2), Some(SupplyKind::Masks { words: 4 }));
+    }
 }

@@ -1,8 +1,9 @@
 //! The engine: which operation goes where.
 
-use crate::demand::demand;
+use crate::demand::{demand, shared};
 use crate::macs::{Keys, Macs};
-use crate::state::{Manner, Party, lost};
+use crate::preprocessing::Manner;
+use crate::state::{Party, lost};
 use std::sync::Arc;
 use tacit_engine::supply::Supply;
 use tacit_engine::{Clear, Engine, Error, Job, KeptShare, Participants};
@@ -38,8 +39,10 @@ impl Engine for AdditiveEngine {
             None if party.is_supplied => return Err(lost()),
             None => party.manner.preprocessing.live(&mut party.session)?,
         };
-        let demand = demand(&party.plan, &party.participants, authenticated);
-        supply.provide(&mut party.session, &Arc::new(demand))?;
+        party.demand = Arc::new(demand(&party.plan, &party.participants, party.manner));
+        party.intervals = shared(&party.plan, party.manner).1;
+        party.arm_masks.clear();
+        supply.provide(&mut party.session, &party.demand)?;
         let macs = match macs {
             None if authenticated => {
                 let keys = Keys::of_material(party.manner.fields, supply.key()?)?;

@@ -25,6 +25,8 @@
 //!
 //! Which protocol it is says a value of [`Additive`].
 
+mod arm_masks;
+mod arms;
 mod bank;
 mod bit_masks;
 mod client;
@@ -50,6 +52,7 @@ mod shared;
 mod state;
 mod vectors;
 
+pub use arm_masks::SEED_WORDS;
 pub use macs::{Keys, MAC_COMMIT, MAC_OPEN, check_weights};
 pub use messages::BIT_MASKS;
 pub use preprocessing::Preprocessing;

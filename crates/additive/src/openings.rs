@@ -12,6 +12,9 @@ use tacit_program::plan::Reg;
 impl Party {
     /// Elements that nobody knows. No message.
     pub(crate) fn random(&mut self, job: &Job, dst: Reg, bits: bool) -> Result<(), Error> {
+        if self.draw_arm_masks(job.op, dst)? {
+            return Ok(());
+        }
         let domain = self.plan.register(dst).domain;
         let items = columns(domain, job.cols.clone());
         let drawn = self.drawn(Drawer::Op(job.op), random(domain, bits), items)?;

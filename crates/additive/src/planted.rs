@@ -23,6 +23,10 @@ pub enum Mistake {
     RangesUnproved,
     /// What hides the bits of inputs isn't checked before owners use it.
     BitMasksUnchecked,
+    /// Arms of a branch draw the same triples without masks.
+    ArmsUnmasked,
+    /// All branches have the masks of the first one, and its bit.
+    ArmMasksReused,
 }
 
 #[cfg(feature = "planted")]

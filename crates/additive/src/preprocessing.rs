@@ -1,7 +1,7 @@
 //! Where a protocol's correlated randomness comes from.
 
 use std::fmt::Debug;
-use tacit_engine::supply::{Demand, Supply};
+use tacit_engine::supply::{Arms, Demand, Supply};
 use tacit_engine::{Checks, Error, Parameter};
 use tacit_program::plan::Domain;
 use tacit_session::Session;
@@ -13,11 +13,28 @@ pub trait Preprocessing: Debug + Send + Sync {
     /// # Errors
     /// If a peer deviates from what it has to send at once, or a link fails.
     fn live(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error>;
-    /// What that sends among so many parties, to make what one plan draws.
+    /// What a session sends among so many parties before the first plan that draws something like this.
+    fn setup(&self, demand: &Demand, parties: usize) -> Checks {
+        let _ = (demand, parties);
+        Checks::default()
+    }
+    /// What it sends to make what one plan draws.
     fn price(&self, demand: &Demand, parties: usize) -> Checks;
     /// The domains of whose items stores are filled ahead of any program; none if no store is.
     fn stocked(&self) -> &'static [Domain] {
         &[]
+    }
+    /// Whether arms of branches draw from the same triples, under masks that it makes as well.
+    fn arms(&self) -> Arms {
+        Arms::Apart
+    }
+    /// Seeds of 128 bits of which each mask of a branch is made among so many parties ([`SupplyKind::Masks`] are these then); 0 if
+    /// masks come at full length: two words for each item of 64 triples.
+    ///
+    /// [`SupplyKind::Masks`]: tacit_engine::supply::SupplyKind::Masks
+    fn mask_seeds(&self, parties: usize) -> usize {
+        let _ = parties;
+        0
     }
     /// Its parameters, which are the protocol's.
     fn parameters(&self) -> &'static [Parameter] {
@@ -32,5 +49,21 @@ pub trait Preprocessing: Debug + Send + Sync {
     fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Preprocessing> {
         let _ = (parameter, value);
         None
+    }
+}
+
+/// What engines go by, besides the plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Manner {
+    /// The fields whose elements have MACs; none if nobody deviates.
+    pub(crate) fields: &'static [Domain],
+    /// What makes the supply of a party that is given none.
+    pub(crate) preprocessing: &'static dyn Preprocessing,
+}
+
+impl Manner {
+    /// Whether there are MACs.
+    pub(crate) const fn is_authenticated(&self) -> bool {
+        !self.fields.is_empty()
     }
 }

@@ -261,10 +261,11 @@ impl Party {
         items: Range<u64>,
         operands: [Share; 2],
     ) -> Result<Opening, Error> {
-        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(shape.domain), items)?;
-        let Ok(triple) = <[Share; 3]>::try_from(drawn.shares) else {
+        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(shape.domain), items.clone())?;
+        let Ok(mut triple) = <[Share; 3]>::try_from(drawn.shares) else {
             unreachable!("a triple has three vectors")
         };
+        self.mask_arms(op, &items, &mut triple)?;
         let mut masked = operands;
         for (operand, factor) in masked.iter_mut().zip(&triple) {
             operand.sub_assign(shape, factor);

@@ -2,19 +2,20 @@
 
 use crate::client::AdditiveClient;
 use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
-use crate::demand::demand;
+use crate::demand::{demand, refuse_long_arms};
 use crate::engine::{AdditiveEngine, has_messages};
 use crate::macs;
-use crate::preprocessing::Preprocessing;
+use crate::preprocessing::{Manner, Preprocessing};
 use crate::ranges::ranged;
-use crate::state::Manner;
 use std::sync::Arc;
 use tacit_engine::executor::output_groups;
-use tacit_engine::supply::{Demand, Supply, SupplyKind};
-use tacit_engine::{Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec};
-use tacit_program::Capabilities;
+use tacit_engine::supply::{Arms, Demand, Supply, SupplyKind};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, offers_all,
+};
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Domain, Op, Plan};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 
 /// A protocol on additive shares.
@@ -58,8 +59,12 @@ impl Protocol for Additive {
         Some(Arc::new(Self { preprocessing, ..self.clone() }))
     }
 
+    /// With masks for arms, if preprocessing makes them.
     fn capabilities(&self) -> Capabilities {
-        self.capabilities
+        match self.preprocessing.arms() {
+            Arms::Apart => self.capabilities,
+            Arms::Shared => self.capabilities.with(Feature::MaskedArms),
+        }
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
@@ -90,12 +95,21 @@ impl Protocol for Additive {
         checks
     }
 
+    fn setup(&self, plan: &Plan, participants: &Participants) -> Checks {
+        self.preprocessing.setup(&self.demand(plan, participants), participants.parties())
+    }
+
+    fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
+        offers_all(self.capabilities(), plan)?;
+        refuse_long_arms(plan, participants.parties(), self.manner())
+    }
+
     fn keeps_under_key(&self) -> bool {
         self.is_authenticated()
     }
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
-        demand(plan, participants, self.is_authenticated())
+        demand(plan, participants, self.manner())
     }
 
     /// Of all that preprocessing stocks; masks for inputs if there are MACs.

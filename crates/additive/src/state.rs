@@ -1,9 +1,10 @@
 //! A party's state, and what all operations do with it.
 
+use crate::arm_masks::ArmMasks;
 use crate::bank::SecretBank;
 use crate::demand::single;
 use crate::macs::Macs;
-use crate::preprocessing::Preprocessing;
+use crate::preprocessing::Manner;
 use crate::share::{FIRST, Share};
 use crate::shared::Shared;
 use crate::vectors::part_of;
@@ -12,28 +13,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, Part};
-use tacit_engine::supply::{Drawer, Supply, SupplyKind};
+use tacit_engine::supply::{Demand, Drawer, Supply, SupplyKind};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Error, Participants};
 use tacit_kernel::Buffer;
-use tacit_program::plan::{Domain, OutputOp, Plan, Reg, Register};
+use tacit_program::plan::{OutputOp, Plan, Reg, Register};
 use tacit_session::{At, Session};
-
-/// What engines go by, besides the plan.
-#[derive(Clone, Copy)]
-pub(crate) struct Manner {
-    /// The fields whose elements have MACs; none if nobody deviates.
-    pub(crate) fields: &'static [Domain],
-    /// What makes the supply of a party that is given none.
-    pub(crate) preprocessing: &'static dyn Preprocessing,
-}
-
-impl Manner {
-    /// Whether there are MACs.
-    pub(crate) const fn is_authenticated(&self) -> bool {
-        !self.fields.is_empty()
-    }
-}
 
 /// One party of any number. All shares and keys are wiped when they are dropped.
 pub(crate) struct Party {
@@ -54,6 +39,12 @@ pub(crate) struct Party {
     pub(crate) is_supplied: bool,
     /// Masked operands that others are still to send their shares of, by the messages' address.
     pub(crate) openings: HashMap<At, Opening>,
+    /// What the plan draws, once it is provided for.
+    pub(crate) demand: Arc<Demand>,
+    /// Triples that the arms of each branch share, by what draws its masks; none if arms share nothing.
+    pub(crate) intervals: BTreeMap<u32, Range<u64>>,
+    /// The masks of branches, by what drew them.
+    pub(crate) arm_masks: HashMap<u32, ArmMasks>,
     /// Messages of jobs in arms that exclude one another, as they are made and taken apart.
     pub(crate) shared: Shared,
     /// What hides the bits of inputs that have to be in ranges.
@@ -133,6 +124,9 @@ impl Party {
             supply: None,
             is_supplied: false,
             openings: HashMap::new(),
+            demand: Arc::default(),
+            intervals: BTreeMap::new(),
+            arm_masks: HashMap::new(),
             shared: Shared::default(),
             bit_masks: BTreeMap::new(),
             given: BTreeMap::new(),

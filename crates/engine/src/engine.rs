@@ -222,6 +222,12 @@ pub trait Protocol: Send + Sync {
         let _ = (plan, participants, runs, lanes);
         Checks::default()
     }
+    /// Messages of the offline phase with which a session makes ready, once, what all its plans use, if it has one that needs
+    /// it as this one does; they aren't among [`Protocol::checks`].
+    fn setup(&self, plan: &Plan, participants: &Participants) -> Checks {
+        let _ = (plan, participants);
+        Checks::default()
+    }
     /// Refuses what the protocol can't run: a plan that needs what [`Protocol::capabilities`] lack ([`offers_all`]), and what
     /// it can't though it offers all operations of it, outputs that it opens to no client, say. All endpoints ask before
     /// anything is sent, and prices do; of the latter [`Protocol::engine`] and [`Protocol::client`] refuse the same.

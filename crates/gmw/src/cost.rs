@@ -1,7 +1,9 @@
 //! What is sent before inputs, exactly.
 
-use crate::supply::Wanted;
-use crate::triples::{IN_FLIGHT, PIECE, next};
+use crate::exchange::rounds;
+use crate::pairs::{TRANSFERS, words};
+use crate::supply::{MADE_AT_ONCE, Wanted};
+use crate::triples::next;
 use tacit_engine::Checks;
 use tacit_engine::supply::Demand;
 use tacit_ot::Params;
@@ -13,27 +15,68 @@ const SETUP_ROUNDS: u64 = 2;
 /// Bits of corrections for a triple.
 const CORRECTION_BITS: u64 = 2;
 
-/// Base OTs, and all that a plan draws, among so many parties.
+/// Base OTs with all others, with the first plan that draws something made of transfers.
+pub(crate) fn setup(params: &Params, demand: &Demand, parties: usize) -> Checks {
+    let mut checks = Checks::default();
+    if Wanted::of(demand).is_ok_and(|wanted| wanted.takes_transfers()) {
+        let bytes = params.setup_bytes().iter().sum();
+        checks.between(Phase::Offline, SETUP_ROUNDS, parties, |_, _| bytes);
+    }
+    checks
+}
+
+/// All that a plan draws, among so many parties.
 ///
 /// `n (n - 1)` random oblivious transfers for a triple. On each link, with trees of height `k`, `ceil(128 / k) - 1` bits for a triple
-/// (of whole batches), and 2 more but on that to the next party.
-pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize) -> Checks {
+/// (of whole batches), and 2 more but on that to the next party. For a branch whose arms share `L` triples one such transfer, and at
+/// full length `2 L` bits and one more but on the link to the next party; of pairs of seeds seven transfers and 22 strings.
+pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize, seeds: usize) -> Checks {
     let mut checks = Checks::default();
-    // A plan that draws what isn't made here ends with an error, and has no cost.
+    // Who draws what isn't made here ends before anything is sent for it.
     let Ok(wanted) = Wanted::of(demand) else { return checks };
     let mut add = |rounds: usize, bytes: &dyn Fn(usize, usize) -> u64| {
         checks.between(Phase::Offline, rounds as u64, parties, bytes);
     };
-    add(SETUP_ROUNDS as usize, &|_, _| params.setup_bytes().iter().sum());
-    if wanted.triples > 0 {
-        let transfers = 64 * wanted.triples;
-        add(params.batch_count(transfers).div_ceil(params.ahead() + 1), &|_, _| {
-            params.extension_bytes(transfers, false).iter().sum()
-        });
-        let corrected = if parties > 2 { wanted.triples.div_ceil(PIECE).div_ceil(IN_FLIGHT + 1) } else { 0 };
-        add(corrected, &|from, to| {
-            if to == next(from, parties) { 0 } else { CORRECTION_BITS * transfers as u64 / 8 }
+    // Whole pieces, and what is left.
+    let pieces = [(wanted.triples / MADE_AT_ONCE, MADE_AT_ONCE), (1, wanted.triples % MADE_AT_ONCE)];
+    for (times, words) in pieces.into_iter().filter(|(times, words)| times * words > 0) {
+        let bytes = extension_bytes(params, 64 * words) * times as u64;
+        add(times * extension_rounds(params, 64 * words), &|_, _| bytes);
+        let corrected = (CORRECTION_BITS * (64 * words * times) as u64) / 8;
+        add(times * corrections(parties, CORRECTION_BITS as usize * words), &|from, to| {
+            if to == next(from, parties) { 0 } else { corrected }
         });
     }
+    if wanted.masks.is_empty() {
+        return checks;
+    }
+    let masks = wanted.masks(seeds);
+    let transfers = if seeds > 1 { TRANSFERS } else { 1 } * masks.count();
+    let bytes = extension_bytes(params, transfers);
+    add(extension_rounds(params, transfers), &|_, _| bytes);
+    if seeds > 1 {
+        for words in words(masks.count()) {
+            add(rounds(words), &|_, _| 8 * words as u64);
+        }
+        return checks;
+    }
+    let words = masks.correction_words();
+    add(corrections(parties, words), &|from, to| {
+        if to == next(from, parties) { 0 } else { 8 * words as u64 }
+    });
     checks
+}
+
+/// Of so many transfers in both directions, from each of two parties to the other one.
+fn extension_bytes(params: &Params, count: usize) -> u64 {
+    params.extension_bytes(count, false).iter().sum()
+}
+
+fn extension_rounds(params: &Params, count: usize) -> usize {
+    params.batch_count(count).div_ceil(params.ahead() + 1)
+}
+
+/// Rounds of corrections of so many words: two parties have none.
+fn corrections(parties: usize, words: usize) -> usize {
+    if parties > 2 { rounds(words) } else { 0 }
 }

@@ -8,16 +8,21 @@
 //! There are bits alone. Numbers are their bits, and what is done with them is a circuit.
 
 mod cost;
-mod step;
+mod exchange;
+mod masks;
+mod pairs;
+mod planted;
+mod products;
+pub mod step;
+mod strings;
 mod supply;
 mod transfers;
 mod triples;
 
-use supply::Live;
+use supply::{Live, MaskGen};
 use tacit_additive::{Additive, Preprocessing};
-use tacit_engine::supply::{Demand, Supply};
+use tacit_engine::supply::{Arms, Demand, Supply};
 use tacit_engine::{Auto, Checks, Error, Parameter, ProtocolSpec, Security, Threshold};
-use tacit_net::Phase;
 use tacit_ot::Params;
 use tacit_program::plan::Domain;
 use tacit_program::{Capabilities, Feature};
@@ -38,7 +43,7 @@ pub static GMW: Additive = Additive {
         .with(Feature::Keep)
         .with_product_ands(PRODUCT_ANDS),
     fields: &[],
-    preprocessing: &BY_HEIGHT[0],
+    preprocessing: &ALL[0][0],
 };
 
 /// ANDs that the partial products of one product may take: whoever asks for more, 400 MB of triples, is likelier to want a
@@ -53,42 +58,76 @@ const OT_HEIGHT: Parameter = Parameter {
     auto: Auto::Never,
 };
 
-/// Oblivious transfers with trees of each height, in the order of the parameter's values.
-static BY_HEIGHT: [Transferred; 8] = [
-    Transferred::new(4),
-    Transferred::new(1),
-    Transferred::new(2),
-    Transferred::new(3),
-    Transferred::new(5),
-    Transferred::new(6),
-    Transferred::new(7),
-    Transferred::new(8),
+/// The parameter that says what a branch takes.
+const BRANCHING: Parameter = Parameter {
+    name: "branching",
+    about: "what arms of a branch draw: masked, the same triples under masks; masked-vectors, the same, and no masks \
+            of seeds; standard, triples of their own",
+    values: &["masked", "masked-vectors", "standard"],
+    auto: Auto::Never,
+};
+
+/// Preprocessing with trees of each height, in the order of the parameter's values, for each way to take branches.
+static ALL: [[Transferred; 8]; 3] = [
+    by_height(Arms::Shared, MaskGen::Seeds),
+    by_height(Arms::Shared, MaskGen::Vectors),
+    by_height(Arms::Apart, MaskGen::Seeds),
 ];
+
+const fn by_height(arms: Arms, mask_gen: MaskGen) -> [Transferred; 8] {
+    [
+        Transferred::new(4, arms, mask_gen),
+        Transferred::new(1, arms, mask_gen),
+        Transferred::new(2, arms, mask_gen),
+        Transferred::new(3, arms, mask_gen),
+        Transferred::new(5, arms, mask_gen),
+        Transferred::new(6, arms, mask_gen),
+        Transferred::new(7, arms, mask_gen),
+        Transferred::new(8, arms, mask_gen),
+    ]
+}
 
 /// Preprocessing by oblivious transfers, of which nobody checks any.
 #[derive(Debug)]
 struct Transferred {
     params: Params,
+    arms: Arms,
+    mask_gen: MaskGen,
 }
 
 impl Transferred {
-    const fn new(height: usize) -> Self {
+    const fn new(height: usize, arms: Arms, mask_gen: MaskGen) -> Self {
         match Params::new(height, tacit_ot::Security::SemiHonest) {
-            Some(params) => Self { params },
+            Some(params) => Self { params, arms, mask_gen },
             None => panic!("there are trees of this height"),
         }
+    }
+
+    /// Where it stands among all.
+    fn place(&self) -> [usize; 2] {
+        let height = self.params.height().to_string();
+        let place = OT_HEIGHT.values.iter().position(|value| **value == height);
+        let way = match (self.arms, self.mask_gen) {
+            (Arms::Shared, MaskGen::Seeds) => 0,
+            (Arms::Shared, MaskGen::Vectors) => 1,
+            (Arms::Apart, _) => 2,
+        };
+        [way, place.unwrap_or_default()]
     }
 }
 
 impl Preprocessing for Transferred {
-    /// Base OTs.
-    fn live(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
-        session.mesh().set_phase(Phase::Offline);
-        Ok(Box::new(Live::setup(session, self.params)?))
+    /// Nothing is sent before a plan draws something.
+    fn live(&self, _: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        Ok(Box::new(Live::new(self.params, self.mask_gen)))
+    }
+
+    fn setup(&self, demand: &Demand, parties: usize) -> Checks {
+        cost::setup(&self.params, demand, parties)
     }
 
     fn price(&self, demand: &Demand, parties: usize) -> Checks {
-        cost::offline(&self.params, demand, parties)
+        cost::offline(&self.params, demand, parties, self.mask_seeds(parties))
     }
 
     fn stocked(&self) -> &'static [Domain] {
@@ -96,18 +135,34 @@ impl Preprocessing for Transferred {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        &[OT_HEIGHT]
+        &[OT_HEIGHT, BRANCHING]
+    }
+
+    fn arms(&self) -> Arms {
+        self.arms
+    }
+
+    fn mask_seeds(&self, parties: usize) -> usize {
+        self.mask_gen.seeds(parties)
     }
 
     fn value(&self, parameter: &str) -> &'static str {
-        let height = self.params.height().to_string();
-        let known = OT_HEIGHT.values.iter().find(|value| parameter == OT_HEIGHT.name && **value == height);
-        known.copied().unwrap_or_default()
+        let [way, height] = self.place();
+        match parameter {
+            "ot-height" => OT_HEIGHT.values[height],
+            "branching" => BRANCHING.values[way],
+            _ => "",
+        }
     }
 
     fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Preprocessing> {
-        let place =
-            OT_HEIGHT.values.iter().position(|known| parameter == OT_HEIGHT.name && *known == value)?;
-        Some(&BY_HEIGHT[place])
+        let place = |known: &Parameter| known.values.iter().position(|known| *known == value);
+        let [way, height] = self.place();
+        let other = match parameter {
+            "ot-height" => &ALL[way][place(&OT_HEIGHT)?],
+            "branching" => &ALL[place(&BRANCHING)?][height],
+            _ => return None,
+        };
+        Some(other)
     }
 }

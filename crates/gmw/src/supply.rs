@@ -1,33 +1,43 @@
 //! Triples and random bits as a supply: what a plan draws is made when it asks for it.
 
+use crate::masks::{Masks, masks};
+use crate::pairs::{TRANSFERS, pairs};
+use crate::strings::Strings;
 use crate::transfers::Transfers;
 use crate::triples::triples;
 use std::ops::Range;
 use std::sync::Arc;
+use tacit_additive::SEED_WORDS;
 use tacit_engine::supply::{CheckScope, Demand, Drawer, Pool, Supply, SupplyKind};
 use tacit_engine::{Error, Material};
 use tacit_kernel::Buffer;
 use tacit_net::Phase;
-use tacit_ot::{Choices, Form, Ot, Params, Request, Roles};
+use tacit_ot::{Choices, Form, Ot, Params, Request, Roles, Sink};
 use tacit_program::plan::Domain;
 use tacit_session::Session;
 
 /// Triples for ANDs, 64 side by side.
 const TRIPLE: SupplyKind = SupplyKind::Triple(Domain::Bits);
 
-/// How many items of each kind a plan draws: of 64 bits each.
+/// Words of triples that are made at a time, 64 in each. While they are, transfers take 4 bits for each AND and other party, and
+/// corrections 4 more but for the next party: 2^24 ANDs are 8 MiB of each.
+pub(crate) const MADE_AT_ONCE: usize = 1 << 18;
+
+/// How many items of each kind a plan draws: of 64 bits each, and of masks one for each branch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) triples: usize,
     /// Random bits, by kind: each party draws its own share.
     pub(crate) random: Vec<(SupplyKind, usize)>,
+    /// Masks for branches, by kind: their words, and how many.
+    pub(crate) masks: Vec<(SupplyKind, usize, usize)>,
 }
 
 impl Wanted {
     /// # Errors
     /// [`Error::Supply`] if something else is drawn.
     pub(crate) fn of(demand: &Demand) -> Result<Self, Error> {
-        let mut wanted = Self { triples: 0, random: Vec::new() };
+        let mut wanted = Self { triples: 0, random: Vec::new(), masks: Vec::new() };
         for (kind, count) in demand.counts() {
             // Of each item there are 64 bits.
             let count = usize::try_from(count).ok().filter(|count| count.checked_mul(64).is_some());
@@ -37,16 +47,54 @@ impl Wanted {
                     SupplyKind::RandomBit(Domain::Bits) | SupplyKind::RandomElement(Domain::Bits),
                     Some(count),
                 ) => wanted.random.push((kind, count)),
+                (SupplyKind::Masks { words }, Some(count)) => {
+                    wanted.masks.push((kind, words as usize, count));
+                }
                 _ => return Err(Error::Supply(format!("preprocessing makes no {kind}, or not so many"))),
             }
         }
         Ok(wanted)
     }
+
+    /// Whether anything of it is made of transfers.
+    pub(crate) fn takes_transfers(&self) -> bool {
+        self.triples > 0 || !self.masks.is_empty()
+    }
+
+    /// The masks of all branches, kind by kind, of so many seeds each.
+    pub(crate) fn masks(&self, seeds: usize) -> Masks {
+        let words = self.masks.iter().flat_map(|&(_, words, count)| std::iter::repeat_n(words, count));
+        Masks::new(words, seeds > 0)
+    }
+}
+
+/// Where masks come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MaskGen {
+    /// From seeds, among as many parties as there is a way for; among more at full length.
+    Seeds,
+    /// At full length.
+    Vectors,
+}
+
+impl MaskGen {
+    /// Seeds of which each mask is made: two parties' shares of zeros are the same string, and three have [`pairs`]. None at full
+    /// length.
+    pub(crate) const fn seeds(self, parties: usize) -> usize {
+        match (self, parties) {
+            (Self::Seeds, 2) => 1,
+            (Self::Seeds, 3) => 2,
+            _ => 0,
+        }
+    }
 }
 
 /// Oblivious transfers with all others, and what of them the plan that runs draws from.
 pub(crate) struct Live {
-    transfers: Ot,
+    params: Params,
+    mask_gen: MaskGen,
+    /// Made with the first plan that needs them.
+    transfers: Option<Ot>,
     /// The next extension's number.
     op: u32,
     pool: Pool,
@@ -54,22 +102,83 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Makes base OTs with all other parties, in both directions.
-    pub(crate) fn setup(session: &mut Session, params: Params) -> Result<Self, Error> {
-        let peers: Vec<usize> = session.others().collect();
-        // Steps have a part of their own, so any numbers will do.
-        let transfers = Ot::setup(session, &peers, Roles::Both, params, 0)?;
-        Ok(Self { transfers, op: 1, pool: Pool::default(), checks: CheckScope::alone() })
+    /// Nothing is made yet.
+    pub(crate) fn new(params: Params, mask_gen: MaskGen) -> Self {
+        Self { params, mask_gen, transfers: None, op: 1, pool: Pool::default(), checks: CheckScope::alone() }
     }
 
-    /// So many times 64 triples.
-    fn triples(&mut self, session: &mut Session, words: usize) -> Result<Vec<Buffer>, Error> {
+    /// So many random transfers with each other party, in both directions; the number of the extension.
+    fn extend(&mut self, session: &mut Session, count: usize, sink: &mut dyn Sink) -> Result<u32, Error> {
+        let mut transfers = if let Some(transfers) = self.transfers.take() {
+            transfers
+        } else {
+            let peers: Vec<usize> = session.others().collect();
+            // Steps have a part of their own, so any number will do.
+            Ot::setup(session, &peers, Roles::Both, self.params, 0)?
+        };
         let op = self.op;
         self.op = op.checked_add(1).ok_or(tacit_session::Error::Exhausted)?;
-        let mut transfers = Transfers::new(session.me(), session.parties(), words);
-        let request = Request { op, count: 64 * words, choices: Choices::Random, form: Form::Random };
-        self.transfers.extend(session, &request, &mut transfers)?;
-        Ok(triples(session, op, &transfers, words)?.into())
+        let request = Request { op, count, choices: Choices::Random, form: Form::Random };
+        let extended = transfers.extend(session, &request, sink);
+        // Also after a failure, which is final.
+        self.transfers = Some(transfers);
+        extended?;
+        Ok(op)
+    }
+
+    /// So many times 64 triples, piece by piece.
+    fn triples(&mut self, session: &mut Session, words: usize) -> Result<(), Error> {
+        let mut made = [(); 3].map(|()| Buffer::of_words::<u64>(words));
+        let filled = (0..words).step_by(MADE_AT_ONCE).try_for_each(|first| -> Result<(), Error> {
+            let count = MADE_AT_ONCE.min(words - first);
+            let mut transfers = Transfers::new(session.me(), session.parties(), count);
+            let op = self.extend(session, 64 * count, &mut transfers)?;
+            let mut piece = triples(session, op, &transfers, count)?;
+            for (all, part) in made.iter_mut().zip(&mut piece) {
+                all.words_mut::<u64>()[first..first + count].copy_from_slice(part.words());
+                part.wipe();
+            }
+            Ok(())
+        });
+        if filled.is_err() {
+            made.iter_mut().for_each(Buffer::wipe);
+        }
+        filled.map(|()| self.pool.put(TRIPLE, made.into()))
+    }
+
+    /// Masks for branches.
+    fn masks(&mut self, session: &mut Session, wanted: &Wanted) -> Result<(), Error> {
+        let (me, parties) = (session.me(), session.parties());
+        let seeds = self.mask_gen.seeds(parties);
+        let is_wrong = |words: usize| seeds > 0 && words != SEED_WORDS * seeds;
+        if let Some((kind, ..)) = wanted.masks.iter().find(|(_, words, _)| is_wrong(*words)) {
+            return Err(Error::Supply(format!(
+                "masks among {parties} parties are {seeds} seeds, and no {kind}"
+            )));
+        }
+        let all = wanted.masks(seeds);
+        let mut made = if seeds > 1 {
+            let mut strings = Strings::new(me, parties, TRANSFERS * all.count());
+            let op = self.extend(session, TRANSFERS * all.count(), &mut strings)?;
+            pairs(session, op, &strings, all.count())?
+        } else {
+            let mut strings = Strings::new(me, parties, all.count());
+            let op = self.extend(session, all.count(), &mut strings)?;
+            masks(session, op, &strings, &all)?
+        };
+        let mut first = [0; 3];
+        for &(kind, words, count) in &wanted.masks {
+            let parts = [count, words * count, words * count].into_iter().zip(&made).zip(&mut first);
+            let part = |((words, made), first): ((usize, &Buffer), &mut usize)| {
+                let mut part = Buffer::of_words::<u64>(words);
+                part.words_mut::<u64>().copy_from_slice(&made.words()[*first..*first + words]);
+                *first += words;
+                part
+            };
+            self.pool.put(kind, parts.map(part).collect());
+        }
+        made.iter_mut().for_each(Buffer::wipe);
+        Ok(())
     }
 }
 
@@ -85,8 +194,10 @@ impl Supply for Live {
         let wanted = Wanted::of(demand)?;
         self.pool = Pool::new(demand.clone());
         if wanted.triples > 0 {
-            let made = self.triples(session, wanted.triples)?;
-            self.pool.put(TRIPLE, made);
+            self.triples(session, wanted.triples)?;
+        }
+        if !wanted.masks.is_empty() {
+            self.masks(session, &wanted)?;
         }
         for (kind, words) in wanted.random {
             let mut share = Buffer::of_words::<u64>(words);
@@ -102,5 +213,105 @@ impl Supply for Live {
 
     fn checks(&self) -> &CheckScope {
         &self.checks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planted::{Mistake, plant};
+    use crate::step::CORRECTIONS;
+    use std::collections::BTreeMap;
+    use tacit_kernel::bits;
+    use tacit_ot::Security;
+    use tacit_session::Agreement;
+    use tacit_testkit::sample::{BitRow, Flaw, Sample};
+    use tacit_testkit::{Draws, World, party_names, play};
+
+    /// What each party draws of so many items, with a mistake or without.
+    fn drawn(
+        world: &World,
+        parties: usize,
+        mistake: Option<Mistake>,
+        kind: SupplyKind,
+        items: u64,
+    ) -> Vec<Vec<Buffer>> {
+        let agreement = Agreement::among(party_names(parties), "gmw", String::new());
+        let made = play(world.transports(), &agreement, &Draws::fixed(3), |session| {
+            if let Some(mistake) = mistake {
+                plant(mistake);
+            }
+            let params = Params::new(4, Security::SemiHonest).expect("there are such trees");
+            let mut live = Live::new(params, MaskGen::Seeds);
+            live.provide(session, &Arc::new(Demand::stock(&[(kind, items)])))?;
+            live.draw(Drawer::Stock, kind, 0..items)
+        });
+        made.into_iter().map(|made| made.expect("nobody deviates")).collect()
+    }
+
+    const WORDS: usize = 64;
+
+    /// Whether what the last of four parties tells two others, and its factors, are uniform together.
+    fn corrections(mistake: Option<Mistake>) -> Result<(), Flaw> {
+        let world = World::new(4, 0);
+        let own = drawn(&world, 4, mistake, TRIPLE, WORDS as u64).pop().expect("there are parties");
+        let trace = world.trace();
+        let told = [1, 2].map(|to| {
+            let message = trace.link(3, to).find(|one| one.at.part == CORRECTIONS).expect("it is told");
+            message.payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>()
+        });
+        let mut sample = Sample::default();
+        for triple in 0..64 * WORDS {
+            let mut row = BitRow::default();
+            for vector in told.iter().flat_map(|told| told.chunks_exact(WORDS)) {
+                row.push(bits::get(vector, triple));
+            }
+            own[..2].iter().for_each(|factor| row.push(bits::get(factor.words(), triple)));
+            sample.push(row);
+        }
+        sample.check(&[])
+    }
+
+    #[test]
+    fn corrections_by_one_pairs_transfers_are_noticed() {
+        assert_eq!(corrections(None), Ok(()));
+        assert!(corrections(Some(Mistake::OnePairForAll)).is_err());
+    }
+
+    /// Of each mask the places at which two of three parties have their common seed, by whether the mask is zeros; how often.
+    fn places(mistake: Option<Mistake>, [one, other]: [usize; 2]) -> [BTreeMap<[usize; 2], usize>; 2] {
+        const BRANCHES: usize = 400;
+        let kind = SupplyKind::Masks { words: 2 * SEED_WORDS as u32 };
+        let made = drawn(&World::new(3, 0), 3, mistake, kind, BRANCHES as u64);
+        let mut found = [BTreeMap::new(), BTreeMap::new()];
+        for branch in 0..BRANCHES {
+            let s = made.iter().fold(0, |s, own| s ^ own[0].words::<u64>()[branch]);
+            for mask in 0..2 {
+                let seeds = |party: usize| -> [&[u64]; 2] {
+                    let all = &made[party][1 + mask].words::<u64>()[4 * branch..4 * branch + 4];
+                    [&all[..2], &all[2..]]
+                };
+                let [one, other] = [seeds(one), seeds(other)];
+                let pairs = (0..4).map(|at| [at / 2, at % 2]);
+                let common: Vec<[usize; 2]> = pairs.filter(|[a, b]| one[*a] == other[*b]).collect();
+                assert_eq!(common.len(), 1, "two parties have one seed in common in either case");
+                *found[usize::from(s as usize == mask)].entry(common[0]).or_default() += 1;
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn places_of_common_seeds_tell_nothing_unless_they_are_in_the_papers_order() {
+        for parties in [[0, 1], [0, 2], [1, 2]] {
+            for counts in places(None, parties) {
+                assert_eq!(counts.len(), 4, "{parties:?}: all places");
+                // 100 each, with a standard deviation of 9.
+                assert!(counts.values().all(|count| (40..160).contains(count)), "{parties:?}: {counts:?}");
+            }
+        }
+        let [random, zeros] = places(Some(Mistake::SeedsInOrder), [0, 2]);
+        let in_order = [random, zeros].map(|counts| counts.into_keys().collect::<Vec<_>>());
+        assert_eq!(in_order, [[[0, 0]], [[1, 0]]]);
     }
 }

@@ -12,6 +12,8 @@
 //!
 //! **Products.** `c_i` is `a_i b_i` and the sum of all shares that `P_i` has.
 
+use crate::exchange::exchange;
+use crate::planted::{Mistake, planted};
 use crate::step::CORRECTIONS;
 use crate::transfers::{Pair, Transfers};
 use tacit_kernel::{Buffer, bits};
@@ -25,12 +27,6 @@ pub(crate) type Triples = [Buffer; 3];
 pub(crate) const fn next(me: usize, parties: usize) -> usize {
     (me + 1) % parties
 }
-
-/// Words of each vector in a message of corrections: two vectors are a message of 64 KiB.
-pub(crate) const PIECE: usize = 4096;
-
-/// Messages of corrections that are sent to each before one is received.
-pub(crate) const IN_FLIGHT: usize = 64;
 
 /// Makes triples of transfers, `words` times 64 of them, and sends corrections under a number of its own.
 ///
@@ -71,40 +67,21 @@ fn correct(
     let (me, parties) = (session.me(), session.parties());
     let told: Vec<usize> = session.others().filter(|&peer| peer != next(me, parties)).collect();
     let heard: Vec<usize> = session.others().filter(|&peer| me != next(peer, parties)).collect();
-    let at = |piece: usize| At { lane: 0, part: CORRECTIONS, op, batch: piece as u32 };
-    let range = |piece: usize| piece * PIECE..words.min((piece + 1) * PIECE);
-    let pieces = words.div_ceil(PIECE);
-    for step in 0..pieces + IN_FLIGHT {
-        if step < pieces {
-            for &peer in &told {
-                let Pair { choices, differences, .. } = &transfers.pairs[peer];
-                let mut message = Vec::with_capacity(16 * PIECE);
-                for (pair, own) in [(choices, &*a), (differences, &*b)] {
-                    let both = pair.words::<u64>()[range(step)].iter().zip(&own.words::<u64>()[range(step)]);
-                    message.extend(both.flat_map(|(pair, own)| (pair ^ own).to_le_bytes()));
-                }
-                session.mesh().send_vec(peer, at(step), message)?;
-            }
-        }
-        let Some(piece) = step.checked_sub(IN_FLIGHT).filter(|&piece| piece < pieces) else { continue };
-        let range = range(piece);
-        for &peer in &heard {
-            let message = session.mesh().recv(peer, at(piece), 16 * range.len())?;
-            let (choices, differences) = message.split_at(8 * range.len());
-            let own = &transfers.pairs[peer].choices.words::<u64>()[range.clone()];
-            let b = &b.words::<u64>()[range.clone()];
-            let c = &mut c.words_mut::<u64>()[range.clone()];
-            add_products(c, own, differences);
-            add_products(c, b, choices);
-            session.mesh().recycle(message);
-        }
+    let vector = |peer: usize| {
+        let pair = if planted(Mistake::OnePairForAll) { told[0] } else { peer };
+        let Pair { choices, differences, .. } = &transfers.pairs[pair];
+        let mut vector = Buffer::of_words::<u64>(2 * words);
+        let (own_choices, own_differences) = vector.words_mut::<u64>().split_at_mut(words);
+        bits::xor(choices.words(), a.words(), own_choices);
+        bits::xor(differences.words(), b.words(), own_differences);
+        (peer, vector)
+    };
+    let told: Vec<(usize, Buffer)> = told.iter().copied().map(vector).collect();
+    let at = At { lane: 0, part: CORRECTIONS, op, batch: 0 };
+    for (peer, heard) in heard.iter().zip(exchange(session, at, &told, &heard, 2 * words)?) {
+        let (choices, differences) = heard.words::<u64>().split_at(words);
+        bits::and_xor(transfers.pairs[*peer].choices.words(), differences, c.words_mut());
+        bits::and_xor(b.words(), choices, c.words_mut());
     }
     Ok(())
-}
-
-/// `c ^= factor & bits`, of bits as they were told.
-fn add_products(c: &mut [u64], factor: &[u64], told: &[u8]) {
-    for ((c, factor), bytes) in c.iter_mut().zip(factor).zip(told.as_chunks().0) {
-        *c ^= factor & u64::from_le_bytes(*bytes);
-    }
 }

@@ -78,15 +78,16 @@ fn trees_of_every_height_give_triples_at_their_price() {
 
 #[test]
 fn a_product_of_too_many_ands_is_refused_with_their_number() {
-    let product = |side: usize| -> Result<Program, ProgramError> {
+    let product_of = |side: usize, squared: bool| -> Result<Program, ProgramError> {
         let mut build = Builder::new();
         let range = Range::new(0, (1 << 15) - 1);
         let a = build.input("P0", "a", Dtype::Int, &[side, side], range)?;
-        let b = build.input("P1", "b", Dtype::Int, &[side, side], range)?;
+        let b = if squared { a } else { build.input("P1", "b", Dtype::Int, &[side, side], range)? };
         let product = build.matmul(a, b)?;
         build.reveal(product, Recipient::All)?;
         build.finish()
     };
+    let product = |side| product_of(side, false);
     let ands = |side: u64| side.pow(3) * 15 * 15;
     let limit = GMW.capabilities.product_ands;
     let error =
@@ -94,4 +95,8 @@ fn a_product_of_too_many_ands_is_refused_with_their_number() {
     assert_eq!(*error.fault, Fault::TooManyAnds { operation: "@", ands: ands(200), limit });
     assert!(ands(160) < limit && ands(200) > limit);
     assert!(lower(&product(160).expect("it is well formed"), GMW.capabilities).is_ok());
+    // A matrix by itself isn't squares of its elements: it has as many products.
+    let error =
+        lower(&product_of(200, true).expect("it is well formed"), GMW.capabilities).expect_err("as dear");
+    assert_eq!(*error.fault, Fault::TooManyAnds { operation: "@", ands: ands(200), limit });
 }

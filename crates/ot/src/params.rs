@@ -106,12 +106,6 @@ impl Params {
         self.rows - self.sacrificed()
     }
 
-    /// The rows and the OTs of each batch of `count` OTs.
-    pub(crate) fn batches(&self, count: usize) -> impl Iterator<Item = [usize; 2]> + use<> {
-        let params = *self;
-        (0..).map_while(move |number| params.batch_of(count, number))
-    }
-
     /// Batches whose columns are sent before one's are taken. Who checks has them wait for coins in a near cache.
     pub fn ahead(&self) -> usize {
         if self.is_malicious() { 1 } else { 16 }
@@ -160,15 +154,11 @@ impl Params {
     /// Payload bytes of `count` OTs of one direction, with `chosen` or random choices: those that the OTs' sender sends, and
     /// those that their receiver does.
     pub fn extension_bytes(&self, count: usize, chosen: bool) -> [u64; 2] {
-        let mut bytes = [0; 2];
-        for [rows, _] in self.batches(count) {
-            bytes[1] += (self.columns(chosen) * rows / 8) as u64;
-            if self.is_malicious() {
-                bytes[0] += COIN_BYTES as u64;
-                bytes[1] += ANSWER_BYTES as u64;
-            }
-        }
-        bytes
+        let (full, left) = (count / self.batch(), self.batch_of(count % self.batch(), 0));
+        let rows = full * self.rows + left.map_or(0, |[rows, _]| rows);
+        let checked = if self.is_malicious() { self.batch_count(count) as u64 } else { 0 };
+        let columns = (self.columns(chosen) * rows / 8) as u64;
+        [checked * COIN_BYTES as u64, columns + checked * ANSWER_BYTES as u64]
     }
 
     /// Bits that an OT of a full batch costs on the link from its sender, and on the one from its receiver.
@@ -192,6 +182,11 @@ impl Params {
 mod tests {
     use super::*;
 
+    /// The rows and the OTs of each batch.
+    fn batches(params: &Params, count: usize) -> Vec<[usize; 2]> {
+        (0..).map_while(|number| params.batch_of(count, number)).collect()
+    }
+
     #[test]
     fn trees_have_128_bits_in_all() {
         for k in 1..=8 {
@@ -213,12 +208,28 @@ mod tests {
         for security in [Security::SemiHonest, Security::Malicious] {
             let params = Params::new(4, security).and_then(|params| params.with_rows(1024)).unwrap();
             for count in [0, 1, 384, 385, 896, 897, 1024, 5000] {
-                let batches: Vec<[usize; 2]> = params.batches(count).collect();
+                let batches = batches(&params, count);
                 assert_eq!(batches.iter().map(|[_, ots]| ots).sum::<usize>(), count);
                 for [rows, ots] in batches {
                     assert!(rows.is_multiple_of(GRAIN) && rows <= 1024);
                     assert!((1..=rows - params.sacrificed()).contains(&ots));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_an_extension_are_those_of_its_batches() {
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let params = Params::new(4, security).and_then(|params| params.with_rows(1024)).unwrap();
+            for count in [0, 1, 384, 385, 896, 897, 1024, 1792, 5000] {
+                let mut bytes = [0; 2];
+                for [rows, _] in batches(&params, count) {
+                    bytes[0] += if params.is_malicious() { COIN_BYTES as u64 } else { 0 };
+                    bytes[1] += (params.columns(true) * rows / 8) as u64;
+                    bytes[1] += if params.is_malicious() { ANSWER_BYTES as u64 } else { 0 };
+                }
+                assert_eq!(params.extension_bytes(count, true), bytes, "{count}");
             }
         }
     }

@@ -55,6 +55,8 @@ pub enum Feature {
     Gather,
     /// Operations in regions ([`crate::plan::Region`]).
     Branches,
+    /// Arms that draw from the same supplies, under masks ([`crate::plan::Swap`]).
+    MaskedArms,
     /// [`OpKind::Shuffle`].
     Shuffle,
     /// Values that stay from one run to the next ([`crate::plan::KeepOp`]).
@@ -62,7 +64,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -85,6 +87,7 @@ impl Feature {
         Self::PublicSteps,
         Self::Gather,
         Self::Branches,
+        Self::MaskedArms,
         Self::Shuffle,
         Self::Keep,
     ];
@@ -111,6 +114,7 @@ impl Feature {
             Self::PublicSteps => "steps on values that were opened",
             Self::Gather => "access at places that were opened",
             Self::Branches => "branches",
+            Self::MaskedArms => "branches that share supplies",
             Self::Shuffle => "shuffles in an order that nobody knows",
             Self::Keep => "values that stay from one run to the next",
         }

@@ -34,7 +34,7 @@ use crate::capabilities::{Feature, Features};
 pub use crate::modulus::Modulus;
 use crate::types::Range;
 pub use builder::Builder;
-pub use regions::Region;
+pub use regions::{Region, Swap};
 pub use sections::{Section, Slice, Visit};
 use sha2::{Digest as _, Sha256};
 use std::hash::{Hash, Hasher};

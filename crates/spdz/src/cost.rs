@@ -8,7 +8,25 @@ use tacit_ot::Params;
 use tacit_ot::copee::Field;
 use tacit_program::cost::Phase;
 
-/// The setup of a key, and all that a plan draws, among so many parties.
+/// The setup of a key, and the base of vector OLE with the first plan that draws as much as takes it, among so many parties.
+pub(crate) fn setup(demand: &Demand, parties: usize) -> Checks {
+    let params = Params::DEFAULT;
+    let mut checks = Checks::default();
+    let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
+    checks.between(Phase::Offline, cost::SETUP_ROUNDS, parties, |_, _| cost::setup_bytes(&params));
+    let most = wanted.inputs().into_iter().max().unwrap_or(0);
+    let base = [
+        if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
+        cost::triples_base_bytes(Field::Prime, &params, wanted.triples),
+        cost::triples_base_bytes(Field::Prime, &params, wanted.bits),
+    ];
+    if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
+        checks.between(Phase::Offline, cost::BASE_ROUNDS, parties, |_, _| bytes);
+    }
+    checks
+}
+
+/// All that a plan draws, among so many parties, once all is set up.
 pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     let params = Params::DEFAULT;
     let mut checks = Checks::default();
@@ -17,19 +35,9 @@ pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     let mut add = |rounds: u64, bytes: &dyn Fn(usize) -> u64| {
         checks.between(Phase::Offline, rounds, parties, |from, _| bytes(from));
     };
-    add(cost::SETUP_ROUNDS, &|_| cost::setup_bytes(&params));
     let inputs = wanted.inputs();
     let most = inputs.iter().copied().max().unwrap_or(0);
     let (triples, bits) = (wanted.triples, wanted.bits);
-    // Made once, before the first that needs it.
-    let base = [
-        if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
-        cost::triples_base_bytes(Field::Prime, &params, triples),
-        cost::triples_base_bytes(Field::Prime, &params, bits),
-    ];
-    if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
-        add(cost::BASE_ROUNDS, &|_| bytes);
-    }
     if most > 0 {
         add(cost::inputs_rounds(Field::Prime, &params, most), &|from| {
             cost::inputs_bytes(Field::Prime, &params, inputs[from], most)

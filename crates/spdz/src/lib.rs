@@ -52,6 +52,10 @@ impl Preprocessing for Mascot {
         Ok(Box::new(Live::setup(session)?))
     }
 
+    fn setup(&self, demand: &Demand, parties: usize) -> Checks {
+        cost::setup(demand, parties)
+    }
+
     fn price(&self, demand: &Demand, parties: usize) -> Checks {
         cost::offline(demand, parties)
     }

@@ -29,13 +29,24 @@ pub(crate) fn price_in(
     parties: &[String],
     lanes: u16,
 ) -> Result<Itemised, Error> {
-    let (compiled, prices) = prices(compiled, name, parties)?;
-    let mut bill = of_instance(compiled.plan(), &prices);
-    share_checks(
-        &mut bill,
-        &prices.protocol.checks_together(compiled.plan(), &prices.participants, 1, lanes),
-    );
+    let (mut bill, setup) = price_part(compiled, name, parties, lanes)?;
+    share_checks(&mut bill, &setup);
     Ok(bill)
+}
+
+/// The same without what a session makes ready once, which is told apart.
+fn price_part(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    parties: &[String],
+    lanes: u16,
+) -> Result<(Itemised, Checks), Error> {
+    let (compiled, Prices { protocol, participants }) = prices(compiled, name, parties)?;
+    let setup = protocol.setup(compiled.plan(), &participants);
+    let together = protocol.checks_together(compiled.plan(), &participants, 1, lanes);
+    let mut bill = of_instance(compiled.plan(), &Prices { protocol, participants });
+    share_checks(&mut bill, &together);
+    Ok((bill, setup))
 }
 
 /// The cost of programs that are run so many times each, one after another, in one of so many lanes.
@@ -46,12 +57,19 @@ pub(crate) fn price_parts(
     lanes: u16,
 ) -> Result<Cost, Error> {
     let mut total = Cost::default();
+    let mut ready = Itemised::default();
     for (compiled, times) in parts {
         let Some(compiled) = compiled else { continue };
-        for (phase, cost) in price_in(compiled, name, parties, lanes)?.total.phases() {
+        let (bill, setup) = price_part(compiled, name, parties, lanes)?;
+        for (phase, cost) in bill.total.phases() {
             total.add_times(phase, cost, times);
         }
+        // With the first part that needs it.
+        if ready.total == Cost::default() {
+            share_checks(&mut ready, &setup);
+        }
     }
+    total += &ready.total;
     Ok(total)
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use tacit::advanced::engine::Clear;
 use tacit::advanced::program::plan::Domain;
 use tacit::circuit::arith::{Style, circuits};
-use tacit::program::{Builder, Dtype, Recipient};
-use tacit::{Compiled, Error, Feed, Local, Stream};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
+use tacit::{Compiled, Error, Feed, Local, Stream, protocol};
 
 /// Bits of a number.
 const WIDTH: usize = 9;
@@ -92,6 +92,58 @@ fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");
         }
         assert_eq!(report.rounds, cost.phase(tacit::program::Phase::Online).rounds);
+    }
+}
+
+/// Products of both parties' numbers.
+fn products(instances: usize) -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let range = Range::new(0, 3);
+    let [a, b] =
+        ["P0", "P1"].map(|owner| build.input(owner, owner, Dtype::Int, &[instances], range).unwrap());
+    let product = build.mul(a, b).unwrap();
+    build.reveal(product, Recipient::All).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+/// Gives threes for one of two inputs.
+struct Threes<'a> {
+    stream: &'a Stream,
+    protocol: &'a str,
+    input: usize,
+}
+
+impl Feed for Threes<'_> {
+    fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        let rest = self.stream.rest.as_ref().filter(|_| part >= self.stream.times);
+        let compiled = rest.unwrap_or(&self.stream.part).for_protocol(&*protocol(self.protocol)?)?;
+        let shape = compiled.inputs()[self.input].shape.clone();
+        let threes = Value { data: Data::Int(vec![3; shape[0]]), shape };
+        let mut inputs = vec![None, None];
+        inputs[self.input] = Some(compiled.encode(self.input, &threes)?);
+        Ok(inputs)
+    }
+
+    fn outputs(&mut self, _part: u64, _outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Base OTs and keys of MACs are made in the first part, and stay.
+#[test]
+fn what_is_made_once_in_a_stream_is_priced_once() {
+    for name in ["gmw", "mascot"] {
+        let stream = Stream { part: products(5), times: 3, rest: Some(products(2)), instances: 17 };
+        let local = Local::new(name).unwrap();
+        let mut feeds = [0, 1].map(|input| Threes { stream: &stream, protocol: name, input });
+        let feeds = feeds.iter_mut().map(|feed| feed as &mut (dyn Feed + Send)).collect();
+        let report = local.stream(&stream, feeds).unwrap();
+        let cost = stream.price(name, &local.parties, 1).unwrap();
+        for (endpoint, (party, traffic)) in report.endpoints.iter().enumerate() {
+            assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {party}");
+        }
+        let alone = |compiled| tacit::price(compiled, name, &local.parties).unwrap().total.sent_by(0);
+        assert!(cost.sent_by(0) < 3 * alone(&stream.part) + alone(&products(2)), "{name}");
     }
 }
 

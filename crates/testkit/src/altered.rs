@@ -87,6 +87,10 @@ impl Protocol for Altered {
         self.protocol.checks(plan, participants)
     }
 
+    fn setup(&self, plan: &Plan, participants: &Participants) -> Checks {
+        self.protocol.setup(plan, participants)
+    }
+
     fn checks_together(&self, plan: &Plan, participants: &Participants, runs: u64, lanes: u16) -> Checks {
         self.protocol.checks_together(plan, participants, runs, lanes)
     }

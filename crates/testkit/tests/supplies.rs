@@ -99,6 +99,10 @@ impl Protocol for Shelved {
         self.inner.checks(plan, participants)
     }
 
+    fn setup(&self, plan: &Plan, participants: &Participants) -> Checks {
+        self.inner.setup(plan, participants)
+    }
+
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
         self.inner.demand(plan, participants)
     }

@@ -25,13 +25,14 @@ pub enum Drawer {
 pub enum Arms {
     /// Every draw has a range of its own.
     Apart,
-    /// Arms that exclude one another draw from the same range, so a branch takes as much as its largest arm.
+    /// Arms that exclude one another draw triples from the same range, so a branch takes as many as its largest arm. All else they
+    /// draw, as what is opened under it is opened in every arm, has ranges of its own.
     ///
     /// # Security
-    /// All arms are executed, whichever is active. So this is only for a protocol that in an inactive arm sends nothing that
-    /// an item masks: two values under one item show their difference. It holds for branches with one condition for all
-    /// columns; where each column has its own, other columns may be active in either arm, and ranges stay apart. So they do
-    /// in what repeats, where another arm may be active in each turn.
+    /// All arms are executed, whichever is active. So this is only for a protocol whose inactive arms send nothing that a triple
+    /// masks as it is ([`SupplyKind::Masks`]): two values under one item show their difference. It holds for branches with one
+    /// condition for all columns; where each column has its own, other columns may be active in either arm, and ranges stay
+    /// apart. So they do in what repeats, where another arm may be active in each turn.
     Shared,
 }
 
@@ -57,8 +58,8 @@ impl Demand {
         let ops = (0..plan.op_count()).map(|at| (Drawer::Op(at), plan.op(at).region as usize));
         let mut own = Vec::new();
         for (drawer, region) in inputs.chain(ops).chain(outputs) {
-            let region = layout.counted[region];
             for (kind, count) in needs(drawer).into_iter().filter(|(_, count)| *count > 0) {
+                let region = if matches!(kind, SupplyKind::Triple(_)) { layout.counted[region] } else { 0 };
                 let before = layout.own[region].entry(kind).or_default();
                 own.push(((drawer, kind), region, *before..*before + count));
                 *before += count;

@@ -44,6 +44,12 @@ pub enum SupplyKind {
         /// Who has one.
         receiver: u16,
     },
+    /// A random bit `s` that nobody knows, and two masks of so many words each, of which number `s` is a sharing of zeros and
+    /// the other one of random bits (MaskGen of Heath, Kolesnikov, Peceny 2021, figure 3).
+    Masks {
+        /// Of each mask.
+        words: u32,
+    },
     /// What a protocol makes for one of its own functions, by its own number; an item of any length.
     Function(u32),
 }
@@ -63,6 +69,7 @@ impl SupplyKind {
             Self::MatrixTriple { domain, m, k, n } => (6, Some(domain), [m, k, n]),
             Self::Ot { sender, receiver } => (7, None, [sender, receiver, 0]),
             Self::Function(number) => (8, None, [number as u16, (number >> 16) as u16, 0]),
+            Self::Masks { words } => (9, None, [words as u16, (words >> 16) as u16, 0]),
         };
         let domain = match domain {
             None | Some(Domain::Bits) => 0,
@@ -97,6 +104,7 @@ impl SupplyKind {
             6 => Self::MatrixTriple { domain, m: a, k: b, n: c },
             7 => Self::Ot { sender: a, receiver: b },
             8 => Self::Function(u32::from(b) << 16 | u32::from(a)),
+            9 => Self::Masks { words: u32::from(b) << 16 | u32::from(a) },
             _ => return None,
         };
         (kind.code() == code).then_some(kind)
@@ -119,6 +127,7 @@ impl SupplyKind {
                 [m * k, k * n, m * n].map(|count| elements(domain, count)).to_vec()
             }
             Self::Ot { .. } => vec![16],
+            Self::Masks { words } => [1, words, words].map(|words| 8 * words as usize).to_vec(),
             Self::Function(_) => Vec::new(),
         }
     }
@@ -126,7 +135,7 @@ impl SupplyKind {
     /// Items that are stored, and used up, together.
     pub fn per_block(self) -> u64 {
         match self {
-            Self::MatrixTriple { .. } | Self::Function(_) => 1,
+            Self::MatrixTriple { .. } | Self::Function(_) | Self::Masks { .. } => 1,
             _ => BLOCK,
         }
     }
@@ -148,6 +157,7 @@ impl fmt::Display for SupplyKind {
                 write!(f, "{m}x{k}x{n} matrix triples of {}", of(domain))
             }
             Self::Ot { sender, receiver } => write!(f, "oblivious transfers from {sender} to {receiver}"),
+            Self::Masks { words } => write!(f, "masks of {words} words for branches"),
             Self::Function(number) => write!(f, "material of function {number}"),
         }
     }
@@ -172,6 +182,7 @@ mod tests {
             (SupplyKind::MatrixTriple { domain: fp61, m: 1, k: 2, n: 3 }, 0x0681_0001_0002_0003),
             (SupplyKind::Ot { sender: 1, receiver: 0 }, 0x0700_0001_0000_0000),
             (SupplyKind::Function(0x1234_5678), 0x0800_5678_1234_0000),
+            (SupplyKind::Masks { words: 0x1234_5678 }, 0x0900_5678_1234_0000),
         ];
         for (kind, code) in kinds {
             assert_eq!((kind.code(), SupplyKind::from_code(code)), (code, Some(kind)), "{kind}");

@@ -74,6 +74,23 @@ fn arms_that_exclude_one_another_share_ranges_and_count_once() {
     }
 }
 
+/// What a random bit or a branch's `s` masks is opened in every arm: under one of them for two it would show their difference.
+#[test]
+fn arms_share_triples_and_nothing_else() {
+    let plan = branches(1);
+    for kind in [RANDOM, SupplyKind::RandomElement(Domain::Bits), SupplyKind::Masks { words: 2 }] {
+        let demand = Demand::of(&plan, Arms::Shared, |drawer| match drawer {
+            Drawer::Op(_) => vec![(kind, 3)],
+            _ => Vec::new(),
+        });
+        let ops = 0..plan.ops.len() as u32;
+        let mut ranges: Vec<_> = ops.map(|op| demand.range(Drawer::Op(op), kind).unwrap()).collect();
+        ranges.sort_by_key(|range| range.start);
+        assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start), "{kind}: {ranges:?}");
+        assert_eq!(demand.counts().collect::<Vec<_>>(), [(kind, 3 * plan.ops.len() as u64)]);
+    }
+}
+
 /// Where columns are in arms of their own, what one column doesn't use another may.
 #[test]
 fn ranges_stay_apart_unless_the_protocol_says_so_and_all_columns_are_in_one_arm() {

@@ -2,8 +2,9 @@
 //! and what chooses between their results does so.
 
 use super::Lowering;
+use crate::branches::Arm;
 use crate::capabilities::Feature;
-use crate::plan::Rows;
+use crate::plan::{Domain, Local, OpKind, Opening, Reg, Rows, Swap};
 use crate::program::NodeId;
 
 impl Lowering<'_> {
@@ -24,6 +25,26 @@ impl Lowering<'_> {
         self.plan.in_region(0);
     }
 
+    /// What puts masks in their places, the same for both arms: `s ^ t` is opened where the condition `t` is there, which may
+    /// be before the arm that the branch stands in is entered. So all conditions of a switch are opened at once.
+    fn swap(&mut self, arm: Arm, condition: Reg) -> Swap {
+        if let Some(&known) = self.swaps.get(&(arm.parent, arm.condition)) {
+            return known;
+        }
+        let region = self.region(self.program.branches.of_node[arm.condition.index()]);
+        self.plan.in_region(region);
+        let op = self.plan.operations() as u32;
+        let [random, masked] = [(); 2].map(|()| self.fresh(Domain::Bits, 1));
+        let opened = self.plan.public(Domain::Bits, 1);
+        self.plan.interact(OpKind::Random { dst: random, bits: true });
+        let [a, b, dst] = [random, condition, masked].map(|reg| Rows::one(reg, 0));
+        self.plan.local(Local::Xor { a, b, dst });
+        self.plan.interact(OpKind::Open { a: masked, dst: opened, how: Opening::Masked });
+        let swap = Swap { op, opened };
+        self.swaps.insert((arm.parent, arm.condition), swap);
+        swap
+    }
+
     /// An arm's region, made with the first of its nodes.
     fn region(&mut self, arm: u32) -> u32 {
         let Some(&own) = self.program.branches.arm(arm) else { return 0 };
@@ -32,7 +53,8 @@ impl Lowering<'_> {
         }
         let parent = self.region(own.parent);
         let condition = self.whole(own.condition);
-        let region = self.plan.region(parent, Rows::one(condition, 0), own.set.into());
+        let swap = self.capabilities.offers(Feature::MaskedArms).then(|| self.swap(own, condition));
+        let region = self.plan.masked_region(parent, Rows::one(condition, 0), own.set.into(), swap);
         self.regions.insert(arm, region);
         region
     }

@@ -132,6 +132,8 @@ struct Lowering<'a> {
     signs: HashMap<Reg, Reg>,
     /// Regions of arms.
     regions: HashMap<u32, u32>,
+    /// What puts masks of arms in their places, by the arm around and the condition.
+    swaps: HashMap<(u32, NodeId), plan::Swap>,
     /// Circuits that were laid out, each with what was said of its inputs.
     circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }
@@ -157,6 +159,7 @@ impl<'a> Lowering<'a> {
             injected: HashMap::new(),
             signs: HashMap::new(),
             regions: HashMap::new(),
+            swaps: HashMap::new(),
             circuits: HashMap::new(),
         }
     }

@@ -1,8 +1,9 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
+use super::regions::may_be_in_arm;
 use super::{
-    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput,
-    Reg, Region, Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
+    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput, Reg,
+    Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 use crate::types::Range;
@@ -65,9 +66,33 @@ impl Builder {
     /// # Panics
     /// If there is no such region.
     pub fn region(&mut self, parent: u32, condition: Rows, arm: u8) -> u32 {
+        self.masked_region(parent, condition, arm, None)
+    }
+
+    /// The same, where what the arm draws is masked, if there is a swap: of a branch with one condition bit for all columns, and
+    /// two arms. Arms of one branch have the same swap, and no others do.
+    ///
+    /// # Panics
+    /// If there is no such region, the swap is another branch's, its bit isn't public, or a section is begun.
+    pub fn masked_region(&mut self, parent: u32, condition: Rows, arm: u8, swap: Option<Swap>) -> u32 {
         self.assert_region(parent);
         self.needs = self.needs.with(Feature::Branches);
-        self.regions.push(Region { parent, condition, arm });
+        if let Some(swap) = swap {
+            self.needs = self.needs.with(Feature::MaskedArms);
+            self.assert_public(&[swap.opened], "a region");
+            let single = |reg| (self.shape(reg).rows, self.shape(reg).cols) == (1, 1);
+            let one_bit = self.shape(condition.reg).cols == 1 && condition.count == 1 && single(swap.opened);
+            assert!(one_bit && arm < 2, "a single bit puts the masks of two arms in their places");
+            assert!(self.open.is_empty(), "masks serve one turn");
+        }
+        for other in &self.regions {
+            let same = (other.parent, other.condition) == (parent, condition);
+            assert!(
+                same == (other.swap == swap) || !same && swap.is_none(),
+                "arms of one branch have the same masks, and no others do"
+            );
+        }
+        self.regions.push(Region { parent, condition, arm, swap });
         self.regions.len() as u32
     }
 
@@ -324,8 +349,8 @@ impl Builder {
     /// Adds an interactive operation.
     ///
     /// # Panics
-    /// If what has to be public isn't, or is where shares are due; and of an opening inside a branch that isn't
-    /// [`Opening::Masked`].
+    /// If what has to be public isn't, or is where shares are due; and inside a branch if it is an operation that could tell
+    /// something where the arm isn't active: a verified opening, one of numbers, a shuffle, a conversion between domains.
     pub fn interact(&mut self, kind: OpKind) {
         self.needs = self.needs.and(capabilities::of_operation(&kind));
         self.assert_secret(&kind.reads_shares(), kind.name());
@@ -339,13 +364,16 @@ impl Builder {
             self.assert_secret(&kind.writes(), kind.name());
         }
         assert!(
-            self.region == 0 || !matches!(kind, OpKind::Open { how: Opening::Verified, .. }),
-            "what tells something can't be opened inside a branch"
+            self.region == 0 || may_be_in_arm(&kind, |reg| self.shape(reg).domain),
+            "{} tells something inside a branch",
+            kind.name()
         );
         let mut reads = kind.reads();
         let around = |inner: u32| self.regions.get((inner as usize).checked_sub(1)?);
         let regions = std::iter::successors(around(self.region), |region| around(region.parent));
-        reads.extend(regions.map(|region| region.condition.reg));
+        reads.extend(regions.flat_map(|region| {
+            std::iter::once(region.condition.reg).chain(region.swap.map(|swap| swap.opened))
+        }));
         let writes = kind.writes();
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
         let stages = kind.stages();
@@ -463,6 +491,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Opening;
     use crate::plan::{Layout, Public};
 
     #[test]

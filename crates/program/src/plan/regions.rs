@@ -8,7 +8,7 @@
 //! At most one of the arms of a branch is active. A protocol can use this: arms that exclude one another may share a
 //! supply that only the active one uses up.
 
-use super::{Plan, Rows};
+use super::{Domain, OpKind, Opening, Plan, Reg, Rows};
 
 /// A region other than the whole plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,18 @@ pub struct Region {
     pub condition: Rows,
     /// The arm that this is.
     pub arm: u8,
+    /// How the masks of the branch's arms are put in their places, if what they draw is masked; the same for all of them.
+    pub swap: Option<Swap>,
+}
+
+/// A random bit `s` of one of two arms, and what was opened of it and the condition `t`: `s ^ t` (Heath, Kolesnikov, Peceny 2021,
+/// figure 4). Arm `t` takes mask number `s`, which is a sharing of zeros, and the other one a random mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Swap {
+    /// The address of the operation that draws `s`, and the masks with it: [`OpKind::Random`](super::OpKind::Random).
+    pub op: u32,
+    /// `s ^ t`, a public bit.
+    pub opened: Reg,
 }
 
 impl Plan {
@@ -33,6 +45,16 @@ impl Plan {
         std::iter::successors(self.region(region), |inner| self.region(inner.parent))
     }
 
+    /// A region and those around it that have masks, the innermost first.
+    pub fn masked_around(&self, region: u32) -> impl Iterator<Item = (&Region, Swap)> {
+        self.around(region).filter_map(|region| Some((region, region.swap?)))
+    }
+
+    /// Whether what arms draw is masked, of all arms that there are.
+    pub fn masks_arms(&self) -> bool {
+        !self.regions.is_empty() && self.regions.iter().all(|region| region.swap.is_some())
+    }
+
     /// Whether two regions are never active at the same place: they are in different arms of a branch.
     pub fn exclude_each_other(&self, one: u32, other: u32) -> bool {
         let apart =
@@ -41,11 +63,31 @@ impl Plan {
     }
 }
 
+/// Whether an operation tells nothing where its region isn't active and its operands may be anything: what it opens is masked by
+/// triples, or by elements that are as uniform whatever they mask.
+pub(super) fn may_be_in_arm(kind: &OpKind, domain: impl Fn(Reg) -> Domain) -> bool {
+    match kind {
+        OpKind::And { .. }
+        | OpKind::Mul { .. }
+        | OpKind::MatMul { .. }
+        | OpKind::Circuit { .. }
+        | OpKind::Random { .. } => true,
+        // A number can be opened under a mask that hides a range alone; a bit can't.
+        OpKind::Open { a, how: Opening::Masked, .. } => domain(*a) == Domain::Bits,
+        OpKind::Open { how: Opening::Verified, .. }
+        | OpKind::Split { .. }
+        | OpKind::Inject { .. }
+        | OpKind::Shift { .. }
+        | OpKind::Msb { .. }
+        | OpKind::Shuffle { .. } => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Feature;
-    use crate::plan::{Builder, OpKind, Reg, To};
+    use crate::plan::{Builder, To};
 
     #[test]
     fn arms_exclude_each_other_and_share_levels_after_their_condition() {
@@ -89,9 +131,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "inside a branch")]
+    #[should_panic(expected = "tells something inside a branch")]
     fn nothing_that_tells_anything_is_opened_inside_a_branch() {
-        use crate::plan::{Domain, Opening};
         let mut builder = Builder::new();
         let (a, opened) = (builder.bits(1, 4), builder.public(Domain::Bits, 4));
         let arm = builder.region(0, Rows::one(a, 0), 1);
@@ -100,9 +141,89 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "tells something inside a branch")]
+    fn no_number_is_opened_under_a_mask_of_its_range_inside_a_branch() {
+        use crate::modulus::Modulus;
+        let field = Domain::Modular(Modulus::Prime128);
+        let mut builder = Builder::new();
+        let (condition, a) = (builder.bits(1, 1), builder.row(field, 1));
+        let opened = builder.public(field, 1);
+        // Outside it may be.
+        builder.interact(OpKind::Open { a, dst: opened, how: Opening::Masked });
+        let arm = builder.region(0, Rows::one(condition, 0), 1);
+        builder.in_region(arm);
+        builder.interact(OpKind::Open { a, dst: opened, how: Opening::Masked });
+    }
+
+    /// A branch with masks, in the making: its condition and swap.
+    fn masked(builder: &mut Builder, cols: usize) -> (Rows, Swap) {
+        let (condition, masked) = (builder.bits(1, cols), builder.bits(1, 1));
+        let opened = builder.public(Domain::Bits, 1);
+        let op = builder.operations() as u32;
+        builder.interact(OpKind::Random { dst: masked, bits: true });
+        builder.interact(OpKind::Open { a: masked, dst: opened, how: Opening::Masked });
+        (Rows::one(condition, 0), Swap { op, opened })
+    }
+
+    #[test]
+    fn masked_regions_know_their_swaps_from_the_inside_out() {
+        let mut builder = Builder::new();
+        let (outer, outer_swap) = masked(&mut builder, 1);
+        let (inner, inner_swap) = masked(&mut builder, 1);
+        let arms = [0, 1].map(|arm| builder.masked_region(0, outer, arm, Some(outer_swap)));
+        let within = builder.masked_region(arms[1], inner, 0, Some(inner_swap));
+        assert!(builder.needs().has(Feature::MaskedArms));
+        let plan = builder.finish();
+        assert!(plan.masks_arms());
+        let around: Vec<(u8, Swap)> =
+            plan.masked_around(within).map(|(region, swap)| (region.arm, swap)).collect();
+        assert_eq!(around, [(0, inner_swap), (1, outer_swap)]);
+        let mut other = plan.clone();
+        other.regions[2].swap = Some(outer_swap);
+        assert_ne!(plan.digest(), other.digest());
+        other.regions[2].swap = None;
+        assert!(!other.masks_arms());
+    }
+
+    #[test]
+    #[should_panic(expected = "arms of one branch have the same masks, and no others do")]
+    fn branches_dont_share_masks() {
+        let mut builder = Builder::new();
+        let (outer, swap) = masked(&mut builder, 1);
+        let (inner, _) = masked(&mut builder, 1);
+        let arm = builder.masked_region(0, outer, 1, Some(swap));
+        builder.masked_region(arm, inner, 1, Some(swap));
+    }
+
+    #[test]
+    #[should_panic(expected = "arms of one branch have the same masks, and no others do")]
+    fn arms_of_a_branch_dont_differ_in_masks() {
+        let mut builder = Builder::new();
+        let (condition, swap) = masked(&mut builder, 1);
+        builder.masked_region(0, condition, 1, Some(swap));
+        builder.region(0, condition, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a single bit")]
+    fn masks_are_put_in_their_places_for_all_columns_at_once() {
+        let mut builder = Builder::new();
+        let (condition, swap) = masked(&mut builder, 2);
+        builder.masked_region(0, condition, 1, Some(swap));
+    }
+
+    #[test]
+    #[should_panic(expected = "a single bit")]
+    fn a_branch_with_masks_has_two_arms() {
+        let mut builder = Builder::new();
+        let (condition, swap) = masked(&mut builder, 1);
+        builder.masked_region(0, condition, 2, Some(swap));
+    }
+
+    #[test]
     #[should_panic(expected = "no place is looked up inside a branch")]
     fn no_place_is_looked_up_inside_a_branch() {
-        use crate::plan::{Domain, Local, Width};
+        use crate::plan::{Local, Width};
         let mut builder = Builder::new();
         let [a, dst] = [(); 2].map(|()| builder.bits(1, 4));
         let index = builder.public(Domain::Ring(Width::W8), 4);

@@ -187,6 +187,7 @@ fn declared(case: &Case) -> Bytes {
     }
     let mut checks = protocol.checks(plan, case.roles());
     checks.extend(protocol.checks_together(plan, case.roles(), 1, 1));
+    checks.extend(protocol.setup(plan, case.roles()));
     add(checks.flows);
     plan.outputs.iter().for_each(|output| add(case.price(Step::Output(output))));
     bytes.retain(|_, bytes| *bytes > 0);

@@ -193,6 +193,10 @@ impl Dealer {
                 mul_add(domain, &sums[0], &sums[1], &mut product);
                 product
             }
+            SupplyKind::Masks { words } => {
+                zero_masks(words as usize, &sums, own);
+                return sums;
+            }
             _ => return sums,
         };
         own[last].clone_from(&value);
@@ -251,8 +255,21 @@ fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
         SupplyKind::RandomBit(domain)
         | SupplyKind::RandomElement(domain)
         | SupplyKind::InputMask { domain, .. } => vectors(domain, 1),
+        SupplyKind::Masks { words } => {
+            [1, words, words].map(|words| row(Domain::Bits, 64 * words as usize * count)).to_vec()
+        }
         _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
     })
+}
+
+/// Makes the mask of each item that its bit says a sharing of zeros, of vectors that add up to `sums`.
+fn zero_masks(words: usize, sums: &[Buffer], own: &mut [Buffer]) {
+    let bits = sums[0].words::<u64>();
+    for (item, bit) in bits.iter().enumerate().take(sums[1].len() / 8 / words) {
+        let (vector, places) = (1 + (bit & 1) as usize, item * words..(item + 1) * words);
+        let sum = &sums[vector].words::<u64>()[places.clone()];
+        bits::xor_assign(&mut own[vector].words_mut::<u64>()[places], sum);
+    }
 }
 
 /// A vector of a stream at an address; `which` tells apart those of the same address.

@@ -9,7 +9,7 @@
 mod dealer;
 
 use tacit_additive::{Additive, FIRST, Preprocessing};
-use tacit_engine::supply::{Demand, Supply};
+use tacit_engine::supply::{Arms, Demand, Supply};
 use tacit_engine::{Checks, Error, ProtocolSpec, Security, Threshold};
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{Domain, Modulus};
@@ -23,7 +23,7 @@ pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
     capabilities: PRIMES.with(Feature::Gf128),
     fields: &[],
-    preprocessing: &Dealt { fields: &[] },
+    preprocessing: &Dealt { fields: &[], arms: Arms::Apart },
 };
 
 /// Numbers modulo primes with MACs: parties may deviate.
@@ -35,7 +35,7 @@ pub static MACS: Additive = Additive {
     },
     capabilities: PRIMES,
     fields: &PRIME_FIELDS,
-    preprocessing: &Dealt { fields: &PRIME_FIELDS },
+    preprocessing: &Dealt { fields: &PRIME_FIELDS, arms: Arms::Apart },
 };
 
 /// Bits alone, and branches: all arms are evaluated, and those that exclude one another share their messages.
@@ -43,7 +43,15 @@ pub static BITS: Additive = Additive {
     spec: spec("model-bits"),
     capabilities: Capabilities::BITS.with_openings().with(Feature::Branches).with(Feature::Keep),
     fields: &[],
-    preprocessing: &Dealt { fields: &[] },
+    preprocessing: &Dealt { fields: &[], arms: Arms::Apart },
+};
+
+/// The same, where arms that exclude one another draw the same triples, under masks.
+pub static MASKED: Additive = Additive {
+    spec: spec("model-masked"),
+    capabilities: BITS.capabilities,
+    fields: &[],
+    preprocessing: &Dealt { fields: &[], arms: Arms::Shared },
 };
 
 const PRIMES: Capabilities =
@@ -66,6 +74,7 @@ const fn spec(name: &'static str) -> ProtocolSpec {
 #[derive(Debug)]
 struct Dealt {
     fields: &'static [Domain],
+    arms: Arms,
 }
 
 impl Preprocessing for Dealt {
@@ -80,6 +89,15 @@ impl Preprocessing for Dealt {
         let others = (0..parties).filter(|&party| party != FIRST);
         checks.round(Phase::Offline, others.map(receipt).collect());
         checks
+    }
+
+    fn arms(&self) -> Arms {
+        self.arms
+    }
+
+    /// As of the protocol that ships.
+    fn mask_seeds(&self, parties: usize) -> usize {
+        usize::from(parties == 2)
     }
 
     fn stocked(&self) -> &'static [Domain] {

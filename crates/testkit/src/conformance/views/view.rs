@@ -65,7 +65,7 @@ impl View {
                 if subject.broadcasts && to < case.parties() && to != corrupt[0] {
                     continue;
                 }
-                if !case.plan.regions.is_empty() && stage.1.is_some() {
+                if stage.1.is_some() && case.plan.op(stage.0).region != 0 {
                     // Arms share messages, which are whole bytes of each.
                     view.push(delivery, 8 * delivery.payload.len(), element)?;
                     continue;

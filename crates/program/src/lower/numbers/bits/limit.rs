@@ -25,9 +25,11 @@ impl Lowering<'_> {
         };
         let [x, y, width] = [left, right, ty].map(|ty| Format::of(ty).bits);
         let width = if let Operation::WideProduct { .. } = operation { x + y } else { width };
-        // Bit i by bit j, of those that count modulo 2^width; of a square each pair is one.
+        // Bit i by bit j, of those that count modulo 2^width; of squares each pair is one.
         let pairs: usize = (0..x.min(width)).map(|i| y.min(width - i)).sum();
-        let each = if operands[0] == operands[1] { pairs / 2 } else { pairs };
+        let elementwise = matches!(operation, Operation::Mul | Operation::WideProduct { matrix: false, .. });
+        let squares = elementwise && operands[0] == operands[1];
+        let each = if squares { pairs / 2 } else { pairs };
         let ands = (ty.len() as u64).saturating_mul(terms as u64).saturating_mul(each as u64);
         let limit = self.capabilities.product_ands;
         if ands > limit {

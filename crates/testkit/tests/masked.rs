@@ -1,0 +1,405 @@
+//! Arms of branches that draw the same triples under masks, by a model tenant and by the protocol that ships: right results, no more
+//! triples than the longest path takes, and views that tell nothing of the arm that is taken.
+
+use tacit_additive::planted::{Mistake, plant};
+use tacit_engine::supply::{Drawer, SupplyKind};
+use tacit_engine::{Participants, Protocol};
+use tacit_gmw::GMW;
+use tacit_program::plan::{Domain, Plan};
+use tacit_program::{Builder, Dtype, Index, NodeId, Program, ProgramError, Recipient, lower};
+use tacit_session::step;
+use tacit_testkit::conformance::views::{self, Conduct};
+use tacit_testkit::conformance::{Subject, cost, equality};
+use tacit_testkit::tenants::{BITS, MASKED};
+use tacit_testkit::with_parameters;
+use tacit_testkit::{Altered, Case, Draws, Rng, generate, party_names};
+
+const TRIPLES: SupplyKind = SupplyKind::Triple(Domain::Bits);
+
+fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
+    Subject { broadcasts: true, ..Subject::new(protocol, parties) }
+}
+
+/// `ands` ANDs one after another.
+fn chain(build: &mut Builder, ands: usize, x: NodeId, y: NodeId) -> Result<NodeId, ProgramError> {
+    (0..ands).try_fold(x, |x, _| {
+        let both = build.and(x, y)?;
+        build.xor(both, y)
+    })
+}
+
+/// An AND, a branch by `c` whose first arm has 3 ANDs and whose other one has 1, a branch by `d` of 5 or 2, and 1; and an AND.
+/// `d` may be made in the arm.
+fn program(cols: usize, inner_condition: bool) -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let x = build.input("P0", "x", Dtype::Bool, &[cols], None)?;
+    let y = build.input("P0", "y", Dtype::Bool, &[cols], None)?;
+    let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
+    let mut d = build.input("alice", "d", Dtype::Bool, &[], None)?;
+    let x = chain(&mut build, 1, x, y)?;
+    let (set, not) = (build.if_set(c, x)?, build.unless_set(c, x)?);
+    let set = chain(&mut build, 3, set, y)?;
+    let not = chain(&mut build, 1, not, y)?;
+    if inner_condition {
+        let bit = build.index(not, &[Index::At(0)])?;
+        d = build.xor(bit, d)?;
+    }
+    let (deep, flat) = (build.if_set(d, not)?, build.unless_set(d, not)?);
+    let (deep, flat) = (chain(&mut build, 5, deep, y)?, chain(&mut build, 2, flat, y)?);
+    let not = build.select(d, deep, flat)?;
+    let not = chain(&mut build, 1, not, y)?;
+    let result = build.select(c, set, not)?;
+    let result = chain(&mut build, 1, result, y)?;
+    build.reveal(result, Recipient::All)?;
+    build.finish()
+}
+
+/// ANDs on the longest path: an AND before and after, 1, the inner branch's 5 and a choice, 1, and a choice.
+const LONGEST: u64 = 1 + (1 + 5 + 1 + 1) + 1 + 1;
+
+/// All ANDs.
+const ALL: u64 = LONGEST + 3 + 2;
+
+fn plan(protocol: &dyn Protocol, cols: usize) -> Plan {
+    let program = program(cols, false).expect("it is well formed");
+    lower(&program, protocol.capabilities()).expect("bits have ANDs").plan
+}
+
+/// Triples that a plan draws, in words, and branches that it draws masks for.
+fn drawn(protocol: &dyn Protocol, plan: &Plan, parties: usize) -> [u64; 2] {
+    let names = party_names(parties);
+    let clients = Participants::clients_of(plan, &names);
+    let participants = Participants::new(plan, &names, &clients).expect("all roles are there");
+    let demand = protocol.demand(plan, &participants);
+    let masks = (0..plan.op_count()).filter(|&op| {
+        demand.counts().any(|(kind, _)| {
+            matches!(kind, SupplyKind::Masks { .. }) && demand.range(Drawer::Op(op), kind).is_some()
+        })
+    });
+    let triples = demand.counts().find(|(kind, _)| *kind == TRIPLES).map_or(0, |(_, count)| count);
+    [triples, masks.count() as u64]
+}
+
+#[test]
+fn a_branch_takes_the_triples_of_its_longest_path() {
+    // A row of bits takes two words.
+    for parties in [2, 3, 8] {
+        for masked in [&MASKED as &dyn Protocol, &GMW] {
+            assert_eq!(drawn(masked, &plan(masked, 100), parties), [2 * LONGEST, 2], "{parties} parties");
+        }
+        assert_eq!(drawn(&BITS, &plan(&BITS, 100), parties), [2 * ALL, 0], "{parties} parties");
+    }
+}
+
+#[test]
+fn results_and_costs_are_right_whichever_arm_is_taken() {
+    for parties in 2..=8 {
+        for inner_condition in [false, true] {
+            let program = program(70, inner_condition).expect("it is well formed");
+            for seed in 0..8 {
+                let what = format!("{parties} parties, seed {seed}");
+                equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
+            }
+            let (rounds, depth) = cost::check(&subject(&MASKED, parties), &program, "masked arms");
+            assert_eq!(rounds, depth, "{parties} parties");
+        }
+    }
+}
+
+#[test]
+fn masks_of_transfers_are_as_good() {
+    for parties in [2, 3, 4] {
+        for inner_condition in [false, true] {
+            let program = program(70, inner_condition).expect("it is well formed");
+            for seed in 0..3 {
+                let what = format!("{parties} parties, seed {seed}");
+                equality::check(&subject(&GMW, parties), &program, &mut Rng::new(seed), &what);
+            }
+            cost::check(&subject(&GMW, parties), &program, "masked arms");
+        }
+    }
+}
+
+/// The same at full length, where masks could be made of seeds.
+#[test]
+fn masks_at_full_length_are_as_good() {
+    let vectors = with_parameters(&GMW, &[("branching", "masked-vectors")]);
+    for parties in [2, 3] {
+        let program = program(70, true).expect("it is well formed");
+        for seed in 0..3 {
+            let what = format!("{parties} parties, seed {seed}");
+            equality::check(&subject(vectors, parties), &program, &mut Rng::new(seed), &what);
+        }
+        cost::check(&subject(vectors, parties), &program, "masked arms");
+    }
+}
+
+/// One AND in one arm, and none in the other.
+#[test]
+fn a_branch_of_one_item_is_right() {
+    let mut build = Builder::new();
+    let x = build.input("P0", "x", Dtype::Bool, &[5], None).expect("an input of bits");
+    let c = build.input("alice", "c", Dtype::Bool, &[], None).expect("an input of bits");
+    let set = build.if_set(c, x).expect("a value in an arm");
+    let turned = build.not(set).expect("bits have complements");
+    let both = build.and(set, turned).expect("bits have ANDs");
+    let chosen = build.select(c, both, x).expect("bits have choices");
+    build.reveal(chosen, Recipient::All).expect("the node is there");
+    let program = build.finish().expect("it is well formed");
+    for parties in [2, 3, 4] {
+        for protocol in [&MASKED as &'static dyn Protocol, &GMW] {
+            let plan = lower(&program, protocol.capabilities()).expect("bits have ANDs").plan;
+            assert_eq!(drawn(protocol, &plan, parties), [2 * 2, 1], "an AND and a choice");
+            for seed in 0..6 {
+                let what = format!("{parties} parties, seed {seed}");
+                equality::check(&subject(protocol, parties), &program, &mut Rng::new(seed), &what);
+            }
+        }
+    }
+}
+
+/// A circuit with branches (Heath, Kolesnikov, Peceny 2021, section 5.1) in the making.
+struct Circuits {
+    build: Builder,
+    rng: Rng,
+    y: NodeId,
+    /// A bit for each condition.
+    conditions: NodeId,
+    used: usize,
+}
+
+/// What a circuit takes: ANDs on its longest path, and all of them.
+type Ands = [u64; 2];
+
+impl Circuits {
+    /// ANDs, a branch of two arms, two circuits one after the other, or a switch of three to five arms, inside one another.
+    fn any(&mut self, depth: usize, x: NodeId) -> Result<(NodeId, Ands), ProgramError> {
+        match if depth == 0 { 0 } else { self.rng.word() % 4 } {
+            0 => {
+                // Arms may be without any.
+                let ands = self.rng.word() % 4;
+                Ok((chain(&mut self.build, ands as usize, x, self.y)?, [ands; 2]))
+            }
+            1 => self.switch(2, depth, x),
+            2 => {
+                let (x, first) = self.any(depth - 1, x)?;
+                let (x, then) = self.any(depth - 1, x)?;
+                Ok((x, [0, 1].map(|at| first[at] + then[at])))
+            }
+            _ => {
+                let arms = 3 + self.rng.word() as usize % 3;
+                self.switch(arms, depth, x)
+            }
+        }
+    }
+
+    /// A switch is branches inside one another.
+    fn switch(&mut self, arms: usize, depth: usize, x: NodeId) -> Result<(NodeId, Ands), ProgramError> {
+        if arms == 1 {
+            return self.any(depth - 1, x);
+        }
+        let condition = self.condition(x)?;
+        let (set, not) = (self.build.if_set(condition, x)?, self.build.unless_set(condition, x)?);
+        let (set, of_set) = self.switch(arms / 2, depth, set)?;
+        let (not, of_not) = self.switch(arms - arms / 2, depth, not)?;
+        let chosen = self.build.select(condition, set, not)?;
+        Ok((chosen, [1 + of_set[0].max(of_not[0]), 1 + of_set[1] + of_not[1]]))
+    }
+
+    /// One that no other branch has; often of a value in the arm.
+    fn condition(&mut self, x: NodeId) -> Result<NodeId, ProgramError> {
+        let bit = self.build.index(self.conditions, &[Index::At(self.used as i64)])?;
+        self.used += 1;
+        if self.rng.word().is_multiple_of(2) {
+            return Ok(bit);
+        }
+        let value = self.build.index(x, &[Index::At(0)])?;
+        self.build.xor(bit, value)
+    }
+}
+
+const CONDITIONS: usize = 100;
+
+/// A circuit of so many levels of branches, and what it takes.
+fn nested(seed: u64, depth: usize) -> Result<(Program, Ands), ProgramError> {
+    let mut build = Builder::new();
+    let x = build.input("P0", "x", Dtype::Bool, &[5], None)?;
+    let y = build.input("alice", "y", Dtype::Bool, &[5], None)?;
+    let conditions = build.input("P1", "conditions", Dtype::Bool, &[CONDITIONS], None)?;
+    let mut circuits = Circuits { build, rng: Rng::new(seed), y, conditions, used: 0 };
+    let (result, inner) = circuits.switch(2, depth, x)?;
+    let result = chain(&mut circuits.build, 1, result, y)?;
+    circuits.build.reveal(result, Recipient::All)?;
+    Ok((circuits.build.finish()?, inner.map(|ands| ands + 1)))
+}
+
+/// Every nesting, against the clear-text evaluator; and triples by the formula of the paper.
+#[test]
+fn every_nesting_is_right_and_takes_its_longest_path() {
+    for seed in 0..42 {
+        let (program, [longest, all]) = nested(seed, 1 + seed as usize % 3).expect("it is well formed");
+        let parties = 2 + seed as usize % 7;
+        let plan =
+            |protocol: &dyn Protocol| lower(&program, protocol.capabilities()).expect("all is ANDs").plan;
+        for protocol in [&MASKED as &dyn Protocol, &GMW] {
+            assert_eq!(drawn(protocol, &plan(protocol), parties)[0], 2 * longest, "seed {seed}");
+        }
+        assert_eq!(drawn(&BITS, &plan(&BITS), parties)[0], 2 * all, "seed {seed}");
+        for inputs in 0..4 {
+            let what = format!("{parties} parties, seed {seed}, inputs {inputs}");
+            equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(inputs), &what);
+        }
+        let (rounds, depth) = cost::check(&subject(&MASKED, parties), &program, "nested");
+        assert_eq!(rounds, depth, "seed {seed}");
+    }
+}
+
+#[test]
+fn nestings_are_right_with_masks_of_transfers() {
+    for (seed, parties) in [(1, 2), (2, 2), (4, 3), (5, 3), (7, 4)] {
+        let (program, _) = nested(seed, 2).expect("it is well formed");
+        let what = format!("{parties} parties, seed {seed}");
+        equality::check(&subject(&GMW, parties), &program, &mut Rng::new(seed), &what);
+        cost::check(&subject(&GMW, parties), &program, &what);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn nestings_are_right_among_all_numbers_of_parties() {
+    for seed in 0..70 {
+        let (program, _) = nested(seed, 1 + seed as usize % 3).expect("it is well formed");
+        let parties = 2 + seed as usize % 7;
+        let what = format!("{parties} parties, seed {seed}");
+        equality::check(&subject(&GMW, parties), &program, &mut Rng::new(seed), &what);
+        cost::check(&subject(&GMW, parties), &program, &what);
+    }
+}
+
+/// Of a switch of four arms in each layer one message, and one for all of its conditions.
+#[test]
+fn arms_share_messages() {
+    let program = || -> Result<Program, ProgramError> {
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Bool, &[8], None)?;
+        let y = build.input("P1", "y", Dtype::Bool, &[8], None)?;
+        let [c, d, e] = ["c", "d", "e"].map(|name| build.input("alice", name, Dtype::Bool, &[], None));
+        let (c, d, e) = (c?, d?, e?);
+        let mut made = Vec::new();
+        let outer = [build.if_set(c, x)?, build.unless_set(c, x)?];
+        for (arm, condition) in outer.into_iter().zip([d, e]) {
+            let (set, not) = (build.if_set(condition, arm)?, build.unless_set(condition, arm)?);
+            let (set, not) = (chain(&mut build, 6, set, y)?, chain(&mut build, 3, not, y)?);
+            made.push(build.select(condition, set, not)?);
+        }
+        let chosen = build.select(c, made[0], made[1])?;
+        build.reveal(chosen, Recipient::All)?;
+        build.finish()
+    };
+    let program = program().expect("it is well formed");
+    for parties in [2, 3] {
+        let plan = lower(&program, GMW.capabilities()).expect("bits have ANDs").plan;
+        assert_eq!(drawn(&GMW, &plan, parties), [2 * (6 + 1 + 1), 3], "the longest path, and three branches");
+        let inputs = generate::inputs(&program.input_types(), &mut Rng::new(1));
+        let run = Case::new(&MASKED, parties, plan, &inputs).run_and_compare(&Draws::fixed(1));
+        let online = run.trace.link(0, 1).filter(|one| one.at.part >= step::OPERATION).count();
+        // Three bits s ^ t, each of its own; six layers; choices inside and outside.
+        assert_eq!(online, 3 + 6 + 1 + 1, "{parties} parties");
+    }
+}
+
+/// A case of the program in which these arms are taken.
+fn case(protocol: &'static dyn Protocol, parties: usize, conditions: [u64; 2]) -> Case {
+    let program = program(8, false).expect("it is well formed");
+    let mut inputs = generate::inputs(&program.input_types(), &mut Rng::new(3));
+    for (input, condition) in inputs[2..].iter_mut().zip(conditions) {
+        *input = vec![condition];
+    }
+    Case::new(protocol, parties, plan(protocol, 8), &inputs)
+}
+
+/// What all but one see of a case: how many bits, if they are uniform together.
+fn seen(case: &Case, honest: usize) -> Result<usize, views::Leak> {
+    let corrupt: Vec<usize> = (0..case.parties()).filter(|&party| party != honest).collect();
+    views::check(&subject(case.protocol, case.parties()), case, &corrupt, Conduct::Honest)
+}
+
+/// The arms that aren't taken open uniform bits, independent of those of the arm that is.
+#[test]
+fn all_but_one_together_see_nothing_of_the_arm_that_is_taken() {
+    for parties in [2, 3] {
+        for honest in 0..parties {
+            for conditions in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+                let bits = seen(&case(&MASKED, parties, conditions), honest);
+                // Both masked operands of each AND, of eight columns, and both bits s ^ t.
+                let least = 2 * 8 * ALL as usize + 2;
+                assert!(bits.clone().is_ok_and(|bits| bits >= least), "{honest}, {conditions:?}: {bits:?}");
+            }
+        }
+    }
+}
+
+/// The same triples in all arms without masks: sums of openings are sums of values.
+#[test]
+fn arms_without_masks_are_noticed() {
+    let unmasked = Altered::beginning_with(&MASKED, |_| plant(&[Mistake::ArmsUnmasked]));
+    for conditions in [[0, 0], [1, 1]] {
+        assert!(seen(&case(unmasked, 2, conditions), 1).is_err());
+    }
+}
+
+/// Two branches in arms that exclude one another, of the same length.
+fn siblings(protocol: &'static dyn Protocol, parties: usize, conditions: [u64; 3]) -> Case {
+    let program = || -> Result<Program, ProgramError> {
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Bool, &[8], None)?;
+        let conditions = ["c", "d", "e"].map(|name| build.input("alice", name, Dtype::Bool, &[], None));
+        let [c, d, e] = conditions;
+        let (c, arms) = (c?, [d?, e?]);
+        let mut made = [x; 2];
+        let entered = [build.if_set(c, x)?, build.unless_set(c, x)?];
+        for ((made, arm), condition) in made.iter_mut().zip(entered).zip(arms) {
+            let (set, not) = (build.if_set(condition, arm)?, build.unless_set(condition, arm)?);
+            let (set, not) = (chain(&mut build, 2, set, x)?, chain(&mut build, 1, not, x)?);
+            *made = build.select(condition, set, not)?;
+        }
+        let chosen = build.select(c, made[0], made[1])?;
+        build.reveal(chosen, Recipient::All)?;
+        build.finish()
+    };
+    let program = program().expect("it is well formed");
+    let mut inputs = generate::inputs(&program.input_types(), &mut Rng::new(3));
+    for (input, condition) in inputs[1..].iter_mut().zip(conditions) {
+        *input = vec![condition];
+    }
+    let plan = lower(&program, protocol.capabilities()).expect("bits have ANDs").plan;
+    Case::new(protocol, parties, plan, &inputs)
+}
+
+/// One `s` for several branches shows `t ^ t'`: each has its own, also where arms share all else.
+#[test]
+fn siblings_that_share_masks_are_noticed() {
+    let reused = Altered::beginning_with(&MASKED, |_| plant(&[Mistake::ArmMasksReused]));
+    for conditions in [[0, 0, 1], [1, 1, 0]] {
+        assert!(seen(&siblings(&MASKED, 2, conditions), 0).is_ok());
+        assert!(seen(&siblings(reused, 2, conditions), 0).is_err());
+    }
+}
+
+/// Masks of branches have places of their own in the supply, wherever the branches stand; triples share theirs.
+#[test]
+fn masks_share_no_place() {
+    for protocol in [&MASKED as &'static dyn Protocol, &GMW] {
+        for parties in [2, 3] {
+            let case = siblings(protocol, parties, [0; 3]);
+            let demand = protocol.demand(&case.plan, case.roles());
+            let kinds = demand.counts().map(|(kind, _)| kind);
+            for kind in kinds.filter(|kind| matches!(kind, SupplyKind::Masks { .. })) {
+                let ops = 0..case.plan.op_count();
+                let mut places: Vec<_> = ops.filter_map(|op| demand.range(Drawer::Op(op), kind)).collect();
+                places.sort_by_key(|range| range.start);
+                assert!(places.windows(2).all(|pair| pair[0].end == pair[1].start), "{kind}: {places:?}");
+            }
+        }
+    }
+}
