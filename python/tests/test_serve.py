@@ -26,7 +26,8 @@ def test_clients_ask_parties_that_serve_and_stay_connected(tmp_path: Path) -> No
     other = tacit.function(lambda x: tacit.reveal(x + x, to="guest")).trace(secret)
     (tmp_path / "plans").mkdir()
     plan.save(tmp_path / "plans" / "square.plan")
-    line = [sys.executable, "-m", "tacit", "serve", str(tmp_path / "plans"), "--runs", "6", "--json"]
+    line = [sys.executable, "-m", "tacit", "serve", str(tmp_path / "plans"), "--runs", "6", "--open", "guest"]
+    line += ["--json"]
     servers = [
         subprocess.Popen(
             [*line, "--config", str(seats[name])], stdout=subprocess.PIPE, stderr=subprocess.PIPE

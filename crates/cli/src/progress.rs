@@ -27,6 +27,7 @@ pub(crate) fn meeting(name: String) -> Notes {
             }
             Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
             Note::Unfit(error) => format!("{name}: {error}"),
+            Note::Unread(error) => format!("{name} goes on with the clients that it knows: {error}"),
             _ => return,
         };
         // If nobody reads it, nothing is lost.

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -90,6 +92,28 @@ fn a_lane_whose_run_ended_badly_is_connected_anew_and_others_stay() {
         run(&mut hubs, 1);
         run(&mut hubs, 2);
     }
+}
+
+#[test]
+fn a_run_that_is_over_sends_nothing_more() {
+    let deployment = Deployment::new(2, 0);
+    let mut hubs = met(&deployment, 1);
+    let over = Arc::new(AtomicBool::new(false));
+    let mut links = hubs[0].lend(1, &[]).unwrap();
+    links.end_with(over.clone());
+    let (mut one, mut other) = (mesh(links, 0, 2), mesh(hubs[1].lend(1, &[]).unwrap(), 1, 2));
+    one.send(1, At::op(0), b"before").unwrap();
+    one.push_out().unwrap();
+    assert_eq!(other.recv(0, At::op(0), 6).unwrap(), b"before");
+    over.store(true, Ordering::SeqCst);
+    let sent = one.send(1, At::op(1), b"after").and_then(|()| one.push_out());
+    // What waits for others ends, too, and its links with it.
+    assert!(one.recv(1, At::op(0), 1).is_err(), "{sent:?}");
+    drop(one);
+    assert!(other.recv(0, At::op(1), 5).is_err());
+    drop(other);
+    until(&mut hubs, |hubs, _| hubs.iter().all(|hub| hub.is_ready(1)));
+    run(&mut hubs, 1);
 }
 
 #[test]

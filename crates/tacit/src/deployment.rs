@@ -194,7 +194,12 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        if let ([job], true) = (jobs, self.serves || self.plays.is_some()) {
+        let wishes = self.plays.is_some() || !self.tag.is_empty();
+        if wishes && (self.is_party() || jobs.len() > 1) {
+            let reason = "a tag, or another name to play, is for one program of a client whose parties serve";
+            return Err(Error::Refused(reason.to_owned()));
+        }
+        if let ([job], true) = (jobs, self.serves || wishes) {
             return self.ask(job, name, progress, within);
         }
         let chosen = Chosen::of(name)?;

@@ -162,7 +162,8 @@ impl Dial {
     fn taken(&mut self) -> Option<Channel> {
         "the connection broke again".clone_into(&mut self.last);
         self.missing = Members::default();
-        let pause = DialState::Pause { until: Instant::now() + FIRST_PAUSE };
+        // Of a party that takes calls and hangs up again, each call comes later than the one before.
+        let pause = self.pause_of_tries();
         match std::mem::replace(&mut self.state, pause) {
             DialState::Calling(greeting) => Some(greeting.channel),
             DialState::Pause { .. } => None,
@@ -232,9 +233,14 @@ impl Dial {
     fn try_later(&mut self, why: String) {
         self.last = why;
         self.missing = Members::default();
+        self.state = self.pause_of_tries();
+    }
+
+    /// A pause that grows with the tries.
+    fn pause_of_tries(&self) -> DialState {
         let doublings = self.tries.min(16) as u32;
         let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
-        self.state = DialState::Pause { until: Instant::now() + pause };
+        DialState::Pause { until: Instant::now() + pause }
     }
 
     /// What its socket is to be watched for, if it has one.

@@ -36,6 +36,8 @@ pub enum Note<'a> {
     TurnedAway(&'a TurnedAway),
     /// A party can't take part as it is; it is called again after a while.
     Unfit(&'a SetupError),
+    /// The list of clients was changed and can't be read: what it was holds on.
+    Unread(&'a SetupError),
 }
 
 /// Is told notes. It must not wait for anything: nobody is heard meanwhile.

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -96,6 +97,7 @@ fn check(config: &Config, clients: &[Client]) -> Result<(), String> {
 /// # Errors
 /// [`SetupError::Config`] if somebody has this name or this fingerprint, and those of the list.
 pub fn enrol(config: &Config, client: Client) -> Result<(), SetupError> {
+    let _alone = alone(config)?;
     let mut clients = enrolled(config)?;
     clients.push(client);
     write(config, &clients)
@@ -106,6 +108,7 @@ pub fn enrol(config: &Config, client: Client) -> Result<(), SetupError> {
 /// # Errors
 /// Those of the list.
 pub fn strike(config: &Config, name: &str) -> Result<bool, SetupError> {
+    let _alone = alone(config)?;
     let mut clients = enrolled(config)?;
     let before = clients.len();
     clients.retain(|client| client.name != name);
@@ -113,6 +116,13 @@ pub fn strike(config: &Config, name: &str) -> Result<bool, SetupError> {
         write(config, &clients)?;
     }
     Ok(clients.len() < before)
+}
+
+/// Waits until nobody else changes the list, and keeps others from it until this is dropped.
+fn alone(config: &Config) -> Result<fs::File, SetupError> {
+    let path = place(config).with_extension("lock");
+    let lock = fs::File::create(&path).and_then(|file| file.lock().map(|()| file));
+    lock.map_err(|error| SetupError::File { path, detail: error.to_string() })
 }
 
 /// Replaces the list whole.
@@ -138,12 +148,12 @@ fn write(config: &Config, clients: &[Client]) -> Result<(), SetupError> {
     written.map_err(|error| SetupError::File { path, detail: error.to_string() })
 }
 
-/// When a file was last written, and how long it is.
-type Stamp = Option<(SystemTime, u64)>;
+/// When a file was last written, how long it is, and its number: one that replaces it within the clock's grain has another.
+type Stamp = Option<(SystemTime, u64, u64)>;
 
 fn stamp(path: &Path) -> Stamp {
     let known = fs::metadata(path).ok()?;
-    Some((known.modified().ok()?, known.len()))
+    Some((known.modified().ok()?, known.len(), known.ino()))
 }
 
 /// All clients that a party knows at present.
@@ -171,9 +181,17 @@ impl Roster {
         Ok(())
     }
 
-    /// Reads the list again if it has changed; whether it has. One that is wrong changes nothing.
-    pub(super) fn refresh(&mut self) -> bool {
-        stamp(&place(&self.config)) != self.stamp && self.reread().is_ok()
+    /// Reads the list again if it has changed; whether it has. One that is wrong changes nothing, and is read no more until it
+    /// changes again.
+    ///
+    /// # Errors
+    /// As [`enrolled`].
+    pub(super) fn refresh(&mut self) -> Result<bool, SetupError> {
+        let has_changed = stamp(&place(&self.config)) != self.stamp;
+        if has_changed {
+            self.reread()?;
+        }
+        Ok(has_changed)
     }
 
     /// The client of which a hello says this.
@@ -195,5 +213,51 @@ impl Roster {
     pub(super) fn fingerprints(&self) -> Vec<Fingerprint> {
         let parties = self.config.parties().iter().filter_map(|party| party.fingerprint);
         parties.chain(self.known.values().filter_map(|client| client.fingerprint)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::init;
+
+    /// A party's configuration, in a folder of its own.
+    fn config(name: &str) -> (PathBuf, Config) {
+        let folder = std::env::temp_dir().join(format!("tacit-roster-{name}-{}", std::process::id()));
+        init(&folder, 3, &[], "127.0.0.1", 30_000).unwrap();
+        let config = Config::load(&folder.join("P0").join("parties.toml")).unwrap();
+        (folder, config)
+    }
+
+    fn client(number: u8) -> Client {
+        Client { name: format!("client{number}"), fingerprint: Some(Fingerprint([number; 32])) }
+    }
+
+    #[test]
+    fn a_list_that_is_wrong_is_told_of_once_and_changes_nothing() {
+        let (folder, config) = config("wrong");
+        enrol(&config, client(1)).unwrap();
+        let mut roster = Roster::read(&config).unwrap();
+        fs::write(place(&config), "[[client]]\nname = \n").unwrap();
+        assert!(matches!(roster.refresh(), Err(SetupError::Config { .. })));
+        assert!(matches!(roster.refresh(), Ok(false)));
+        assert!(roster.knows(&client(1)));
+        fs::write(place(&config), "").unwrap();
+        assert!(matches!(roster.refresh(), Ok(true)));
+        assert!(!roster.knows(&client(1)));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn those_who_enrol_clients_at_once_lose_none() {
+        let (folder, config) = config("lock");
+        std::thread::scope(|scope| {
+            for number in 1..=8 {
+                let config = &config;
+                scope.spawn(move || enrol(config, client(number)).unwrap());
+            }
+        });
+        assert_eq!(enrolled(&config).unwrap().len(), 8);
+        fs::remove_dir_all(folder).unwrap();
     }
 }

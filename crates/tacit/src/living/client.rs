@@ -232,7 +232,7 @@ impl Asking<'_> {
         {
             return declined(0, "it would begin another run than was asked for");
         }
-        if is_one_twice(players.iter()) {
+        if is_one_twice(&players.iter().collect::<Vec<_>>()) {
             return declined(0, "it would have one client play two names");
         }
         // A name that this side's list has is played by that client alone.

@@ -121,11 +121,11 @@ pub(crate) fn read<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
 }
 
 /// Whether a client plays two of these names.
-pub(crate) fn is_one_twice<'a>(players: impl Iterator<Item = &'a Player> + Clone) -> bool {
+pub(crate) fn is_one_twice(players: &[&Player]) -> bool {
     let same = |one: &Player, other: &Player| {
         one.client == other.client || (one.print.is_some() && one.print == other.print)
     };
-    players.clone().enumerate().any(|(at, one)| players.clone().take(at).any(|other| same(one, other)))
+    players.iter().enumerate().any(|(at, one)| players[..at].iter().any(|other| same(one, other)))
 }
 
 /// What a run's session agrees on besides the program: the run's number, its tag, and who plays which name.
@@ -185,7 +185,7 @@ mod tests {
             client: client.into(),
             print: print.map(|byte| [byte; 32]),
         };
-        let twice = |players: [Player; 3]| is_one_twice(players.iter());
+        let twice = |players: [Player; 3]| is_one_twice(&players.each_ref());
         assert!(!twice([player("a", None), player("b", None), player("c", None)]));
         assert!(!twice([player("a", Some(1)), player("b", Some(2)), player("c", Some(3))]));
         assert!(twice([player("a", None), player("b", None), player("a", None)]));

@@ -188,7 +188,9 @@ impl Desk {
     fn has_room(&self) -> bool {
         let waiting = self.runs.values().filter(|run| run.stage == Stage::Accepted).count();
         let accepted = self.runs.values().filter(|run| run.stage != Stage::Proposed).count();
-        accepted < self.most.min(self.attempts) && self.left.is_none_or(|left| (waiting as u64) < left) && self.closed.is_none()
+        accepted < self.most.min(self.attempts)
+            && self.left.is_none_or(|left| (waiting as u64) < left)
+            && self.closed.is_none()
     }
 
     /// A client is here.
@@ -426,8 +428,7 @@ impl Desk {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         for (player, request) in &proposal.players {
             let its = |visitor: &Visitor| {
-                player.is(&visitor.client)
-                    && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)
+                player.is(&visitor.client) && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)
             };
             let guest = self.visitors.iter().find(|(_, visitor)| its(visitor)).map(|(guest, _)| *guest);
             let Some((guest, visitor)) =

@@ -4,10 +4,10 @@ use super::control::{Player, Proposal, bound};
 use super::desk::{Begun, Desk};
 use crate::attempts::Attempts;
 use crate::deployment::{endpoint_of, run_over};
+use crate::error::link;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
 use crate::state::{NO_STATE, Residents};
-use crate::error::link;
 use crate::{Compiled, Error, Fill, Kept, Run, Source, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,15 +176,8 @@ impl Server {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
         let attempts = Attempts::default();
-        let desk = Desk::new(
-            config.me(),
-            parties,
-            chosen.to_string(),
-            programs,
-            &serving,
-            attempts.left(),
-            first,
-        );
+        let desk =
+            Desk::new(config.me(), parties, chosen.to_string(), programs, &serving, attempts.left(), first);
         let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Deployments that live, over mutual TLS: every endpoint in a thread, and those that deviate by hand.
 
-use super::control::{Between, Player, Proposal, Request, ToClient, ToParty, read, write};
+use super::control::{Player, Request, ToClient, ToParty, read, write};
 use super::server::{Drain, Holdings, Offer, QUEUE, Server, Serving};
 use crate::{Compiled, Error, Run, Seat};
 use std::fs;
@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-use tacit_net::setup::{Attendance, Client, Config, Hub, News, Speaker, Word, enrol, init, quiet, strike};
+use std::time::Duration;
+use tacit_net::setup::{Attendance, Client, Config, SetupError, Word, enrol, init, quiet, strike};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
+
+mod rogue;
 
 const PROTOCOL: &str = "replicated";
 /// Time enough for anything on a busy machine.
@@ -272,7 +274,7 @@ fn one_program_serves_all_who_are_enrolled_and_nobody_else() {
     assert_eq!(squared(&mut alice, &program, 12).unwrap(), Some(ints(144)));
     let (config, dave) = house.stranger("dave");
     let refused = squared(&mut seat(config.clone(), Some("guest")), &program, 3);
-    assert!(matches!(refused, Err(Error::Setup(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Setup(SetupError::Refused { .. }))), "{refused:?}");
     for party in 0..3 {
         enrol(&house.party(party), dave.clone()).unwrap();
         assert!(enrol(&house.party(party), dave.clone()).is_err());
@@ -283,7 +285,8 @@ fn one_program_serves_all_who_are_enrolled_and_nobody_else() {
     for party in 0..3 {
         assert!(strike(&house.party(party), "dave").unwrap());
     }
-    assert!(squared(&mut connected, &program, 3).is_err());
+    let struck = squared(&mut connected, &program, 3);
+    assert!(matches!(struck, Err(Error::Setup(SetupError::Refused { .. }))), "{struck:?}");
     assert_eq!(squared(&mut alice, &program, -5).unwrap(), Some(ints(25)));
     end_well(parties, 3);
 }
@@ -422,161 +425,9 @@ fn a_connection_is_for_one_request_and_for_words_that_parties_know() {
     end_well(parties, 0);
 }
 
-/// Party 0 by hand, with two parties that serve.
-struct Rogue {
-    hub: Hub,
-    said: Vec<(Speaker, Vec<u8>)>,
-}
-
-impl Rogue {
-    fn new(house: &House) -> Self {
-        let mut rogue = Self { hub: Hub::open(&house.party(0), 3).unwrap(), said: Vec::new() };
-        while !(rogue.hub.is_complete() && (1..4).all(|lane| rogue.hub.is_ready(lane))) {
-            rogue.look();
-        }
-        rogue
-    }
-
-    fn look(&mut self) {
-        for news in self.hub.next(Some(Duration::from_millis(100))).unwrap() {
-            if let News::Said { by, message } = news {
-                self.said.push((by, message));
-            }
-        }
-    }
-
-    /// Connects a client that does as the test says.
-    fn admit(&mut self, config: &Config) -> Attendance {
-        let config = config.clone();
-        let client = thread::spawn(move || by_hand(&config));
-        while !client.is_finished() {
-            self.look();
-        }
-        client.join().unwrap()
-    }
-
-    fn tells(&mut self, party: usize, message: &Between) {
-        self.hub.say(Speaker::Party(party), write(message));
-    }
-
-    /// What a party answers.
-    fn answer(&mut self, party: usize) -> Option<Between> {
-        let start = Instant::now();
-        while start.elapsed() < LONG {
-            let place = self.said.iter().position(|(by, _)| *by == Speaker::Party(party));
-            if let Some(place) = place {
-                return read(&self.said.remove(place).1);
-            }
-            self.look();
-        }
-        None
-    }
-}
-
-#[test]
-fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
-    let house = House::new();
-    let (program, other) = (square(), product(&["P0", "P1", "P2"]));
-    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
-    let mut rogue = Rogue::new(&house);
-    let alice = player(&house.config("alice"), "guest");
-    let proposal = |run, lane, program: &Arc<Compiled>, players| {
-        Between::Propose(Proposal { run, lane, program: program.hash(), tag: String::new(), players })
-    };
-    let of_tag = |run, lane, tag: &str, players| {
-        Between::Propose(Proposal { run, lane, program: program.hash(), tag: tag.into(), players })
-    };
-    let declines = |rogue: &mut Rogue, message: &Between| {
-        rogue.tells(1, message);
-        matches!(rogue.answer(1), Some(Between::Decline { .. }))
-    };
-    assert!(declines(&mut rogue, &proposal(1, 1, &other, vec![])));
-    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![])));
-    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![(alice.clone(), 7), (alice.clone(), 7)])));
-    assert!(declines(&mut rogue, &proposal(1, 0, &program, vec![(alice.clone(), 7)])));
-    assert!(declines(&mut rogue, &proposal(1, 4, &program, vec![(alice.clone(), 7)])));
-
-    // What alice hasn't asked P1 for waits, and isn't begun whatever party 0 says; nor is what bob has asked for in her name.
-    rogue.tells(1, &proposal(2, 1, &program, vec![(alice.clone(), 7)]));
-    rogue.tells(1, &Between::Start { run: 2 });
-    let mut bob = rogue.admit(&house.config("bob"));
-    bob.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
-    // A number that has been before is declined: so this is heard, and the first was not accepted.
-    assert!(declines(&mut rogue, &proposal(2, 2, &program, vec![(alice.clone(), 7)])));
-
-    // Now she asks, and P1 accepts: once, and only for company of the tag that she has said.
-    rogue.tells(1, &of_tag(3, 2, "mallory", vec![(alice.clone(), 7)]));
-    let mut asks = rogue.admit(&house.config("alice"));
-    asks.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
-    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
-    rogue.tells(1, &proposal(4, 3, &program, vec![(alice.clone(), 7)]));
-    rogue.tells(1, &Between::Start { run: 2 });
-    assert!(matches!(heard(&mut asks, 1), Some(ToClient::Begin { id: 7, run: 2, .. })));
-    rogue.tells(1, &Between::Start { run: 3 });
-    rogue.tells(1, &Between::Start { run: 4 });
-    // What is said in order is answered in order: neither was accepted, nor has begun.
-    assert!(declines(&mut rogue, &proposal(4, 3, &program, vec![(alice.clone(), 7)])));
-    assert!(asks.next(&[1], Duration::ZERO).is_none_or(|word| matches!(word, Word::Left { .. })));
-    // P2 has heard nothing of it and says nothing.
-    assert!(!rogue.said.iter().any(|(by, _)| *by == Speaker::Party(2)));
-    drop((rogue, asks, bob));
-    end_well(parties, 0);
-}
-
 /// Both are played by any client.
 fn meeting() -> Arc<Compiled> {
     product(&["guest", "other"])
-}
-
-#[test]
-fn one_client_plays_no_two_names_whatever_party_0_says() {
-    let house = House::new();
-    let program = meeting();
-    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
-    let mut rogue = Rogue::new(&house);
-    let players = [("guest", 7), ("other", 8)].map(|(plays, id)| (player(&house.config("alice"), plays), id));
-    let (program, tag) = (program.hash(), String::new());
-    let proposal = Proposal { run: 1, lane: 1, program, tag, players: players.to_vec() };
-    rogue.tells(1, &Between::Propose(proposal));
-    let answer = rogue.answer(1);
-    assert!(
-        matches!(&answer, Some(Between::Decline { reason, .. }) if reason.contains("play two names")),
-        "{answer:?}"
-    );
-    drop(rogue);
-    end_well(parties, 0);
-}
-
-#[test]
-fn no_more_runs_are_under_way_than_attempts_are_left() {
-    let house = House::new();
-    let program = square();
-    let mut server = house.open(1, &program, QUEUE, None, &["guest"]).unwrap();
-    server.stop_after(None);
-    server.stop_after(Some(1));
-    let parties = [Party::serves(server), house.start(2, &program, QUEUE)];
-    let mut rogue = Rogue::new(&house);
-    // Whoever connected first is heard last of all that has come before.
-    let mut first = rogue.admit(&house.config("carol"));
-    let mut guests = ["alice", "bob"].map(|name| {
-        let mut guest = rogue.admit(&house.config(name));
-        guest.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
-        guest
-    });
-    first.say(1, write(&ToParty::Ask(request(&program, 9, "nobody"))));
-    assert!(matches!(heard(&mut first, 1), Some(ToClient::Refused { id: 9, .. })));
-    for (run, name) in [(1, "alice"), (2, "bob")] {
-        let players = vec![(player(&house.config(name), "guest"), 7)];
-        let (lane, program, tag) = (run as u16, program.hash(), String::new());
-        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, players }));
-    }
-    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
-    // The second is accepted when the first is gone, and not before.
-    guests[0].say(1, write(&ToParty::Withdraw));
-    assert!(matches!(rogue.answer(1), Some(Between::Decline { run: 1, .. })));
-    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
-    drop((rogue, first, guests));
-    end_well(parties, 0);
 }
 
 #[test]
@@ -609,6 +460,35 @@ fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
     (0..3).for_each(|party| assert!(strike(&house.party(party), "dave").unwrap()));
     assert!(declined().contains("dave is nobody's name"));
     end_well(parties, 0);
+}
+
+#[test]
+fn who_is_struck_off_while_it_waits_has_no_part_in_a_run() {
+    let house = House::new();
+    let program = meeting();
+    let (config, dave) = house.stranger("dave");
+    (0..3).for_each(|party| enrol(&house.party(party), dave.clone()).unwrap());
+    let parties = house.serve(&program);
+    let mut waits = by_hand(&config);
+    tell_all(&mut waits, &ToParty::Ask(request(&program, 7, "guest")));
+    assert!(matches!(heard(&mut waits, 0), Some(ToClient::Waits { id: 7, .. })));
+    (0..3).for_each(|party| assert!(strike(&house.party(party), "dave").unwrap()));
+    let mut bob = by_hand(&house.config("bob"));
+    tell_all(&mut bob, &ToParty::Ask(request(&program, 8, "other")));
+    let word = waits.next(&[0], LONG);
+    assert!(matches!(word, Some(Word::Left { party: 0 })), "{word:?}");
+    drop(bob);
+    end_well(parties, 0);
+}
+
+#[test]
+fn a_tag_is_not_ignored_where_nobody_meets_by_it() {
+    let house = House::new();
+    let program = product(&["P0", "P1", "P2"]);
+    let mut party = Seat::with(house.party(0)).unwrap();
+    party.tag("ours".into());
+    let refused = party.run(&program, PROTOCOL, &[Some(ints(1)), None, None], &|_, _| ());
+    assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains("a tag")), "{refused:?}");
 }
 
 #[test]

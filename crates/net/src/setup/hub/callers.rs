@@ -12,9 +12,13 @@ use crate::stream::Resting;
 impl Hub {
     /// Reads the list of clients again if it has changed; those that are on it no more have to go.
     pub(super) fn refresh(&mut self) {
-        if self.roster.refresh() {
-            // The key was good before.
-            let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
+        match self.roster.refresh() {
+            Ok(false) => {}
+            Ok(true) => {
+                // The key was good before.
+                let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
+            }
+            Err(error) => (self.notes)(Note::Unread(&error)),
         }
     }
 

@@ -68,17 +68,14 @@ impl Desk {
             let everybody = self.names.len();
             let alone =
                 self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
-            let (program, tag, seats) = match alone {
-                Some(program) => {
-                    self.ready.remove(&program);
-                    (program, String::new(), Vec::new())
-                }
-                None => {
-                    let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
-                    match self.order.next(|player| runs_of(runs, player) < each) {
-                        Some(group) => (group.program, group.tag, group.seats),
-                        None => return,
-                    }
+            let (program, tag, seats) = if let Some(program) = alone {
+                self.ready.remove(&program);
+                (program, String::new(), Vec::new())
+            } else {
+                let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
+                match self.order.next(|player| runs_of(runs, player) < each) {
+                    Some(group) => (group.program, group.tag, group.seats),
+                    None => return,
                 }
             };
             self.last_run += 1;
@@ -149,7 +146,7 @@ impl Desk {
         if !played.eq(needs) {
             return Some("not each of the program's names is played once".to_owned());
         }
-        if is_one_twice(proposal.players.iter().map(|(player, _)| player)) {
+        if is_one_twice(&proposal.players.iter().map(|(player, _)| player).collect::<Vec<_>>()) {
             return Some("a client would play two names".to_owned());
         }
         if needs.is_empty() && !self.asked.contains(&proposal.program) {

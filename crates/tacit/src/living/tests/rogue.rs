@@ -1,0 +1,190 @@
+//! Parties that serve, and a party 0 that deviates by hand.
+
+use super::*;
+use crate::living::control::{Between, Proposal};
+use std::time::Instant;
+use tacit_net::setup::{Hub, News, Speaker};
+
+/// Party 0 by hand, with two parties that serve.
+struct Rogue {
+    hub: Hub,
+    said: Vec<(Speaker, Vec<u8>)>,
+}
+
+impl Rogue {
+    fn new(house: &House) -> Self {
+        let mut rogue = Self { hub: Hub::open(&house.party(0), 3).unwrap(), said: Vec::new() };
+        while !(rogue.hub.is_complete() && (1..4).all(|lane| rogue.hub.is_ready(lane))) {
+            rogue.look();
+        }
+        rogue
+    }
+
+    fn look(&mut self) {
+        for news in self.hub.next(Some(Duration::from_millis(100))).unwrap() {
+            if let News::Said { by, message } = news {
+                self.said.push((by, message));
+            }
+        }
+    }
+
+    /// Connects a client that does as the test says.
+    fn admit(&mut self, config: &Config) -> Attendance {
+        let config = config.clone();
+        let client = thread::spawn(move || by_hand(&config));
+        while !client.is_finished() {
+            self.look();
+        }
+        client.join().unwrap()
+    }
+
+    fn tells(&mut self, party: usize, message: &Between) {
+        self.hub.say(Speaker::Party(party), write(message));
+    }
+
+    /// What a party answers.
+    fn answer(&mut self, party: usize) -> Option<Between> {
+        let start = Instant::now();
+        while start.elapsed() < LONG {
+            let place = self.said.iter().position(|(by, _)| *by == Speaker::Party(party));
+            if let Some(place) = place {
+                return read(&self.said.remove(place).1);
+            }
+            self.look();
+        }
+        None
+    }
+}
+
+#[test]
+fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
+    let house = House::new();
+    let (program, other) = (square(), product(&["P0", "P1", "P2"]));
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let alice = player(&house.config("alice"), "guest");
+    let proposal = |run, lane, program: &Arc<Compiled>, players| {
+        Between::Propose(Proposal { run, lane, program: program.hash(), tag: String::new(), players })
+    };
+    let of_tag = |run, lane, tag: &str, players| {
+        Between::Propose(Proposal { run, lane, program: program.hash(), tag: tag.into(), players })
+    };
+    let declines = |rogue: &mut Rogue, message: &Between| {
+        rogue.tells(1, message);
+        matches!(rogue.answer(1), Some(Between::Decline { .. }))
+    };
+    assert!(declines(&mut rogue, &proposal(1, 1, &other, vec![])));
+    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![])));
+    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![(alice.clone(), 7), (alice.clone(), 7)])));
+    assert!(declines(&mut rogue, &proposal(1, 0, &program, vec![(alice.clone(), 7)])));
+    assert!(declines(&mut rogue, &proposal(1, 4, &program, vec![(alice.clone(), 7)])));
+
+    // What alice hasn't asked P1 for waits, and isn't begun whatever party 0 says; nor is what bob has asked for in her name.
+    rogue.tells(1, &proposal(2, 1, &program, vec![(alice.clone(), 7)]));
+    rogue.tells(1, &Between::Start { run: 2 });
+    let mut bob = rogue.admit(&house.config("bob"));
+    bob.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    // A number that has been before is declined: so this is heard, and the first was not accepted.
+    assert!(declines(&mut rogue, &proposal(2, 2, &program, vec![(alice.clone(), 7)])));
+
+    // Now she asks, and P1 accepts: once, and only for company of the tag that she has said.
+    rogue.tells(1, &of_tag(3, 2, "mallory", vec![(alice.clone(), 7)]));
+    let mut asks = rogue.admit(&house.config("alice"));
+    asks.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
+    rogue.tells(1, &proposal(4, 3, &program, vec![(alice.clone(), 7)]));
+    rogue.tells(1, &Between::Start { run: 2 });
+    assert!(matches!(heard(&mut asks, 1), Some(ToClient::Begin { id: 7, run: 2, .. })));
+    rogue.tells(1, &Between::Start { run: 3 });
+    rogue.tells(1, &Between::Start { run: 4 });
+    // What is said in order is answered in order: neither was accepted, nor has begun.
+    assert!(declines(&mut rogue, &proposal(4, 3, &program, vec![(alice.clone(), 7)])));
+    while let Some(Word::Said { message, .. }) = asks.next(&[1], Duration::ZERO) {
+        assert!(!matches!(read(&message), Some(ToClient::Begin { .. })));
+    }
+    // P2 has heard nothing of it and says nothing.
+    assert!(!rogue.said.iter().any(|(by, _)| *by == Speaker::Party(2)));
+    drop((rogue, asks, bob));
+    end_well(parties, 0);
+}
+
+#[test]
+fn one_client_plays_no_two_names_whatever_party_0_says() {
+    let house = House::new();
+    let program = meeting();
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let players = [("guest", 7), ("other", 8)].map(|(plays, id)| (player(&house.config("alice"), plays), id));
+    let (program, tag) = (program.hash(), String::new());
+    let proposal = Proposal { run: 1, lane: 1, program, tag, players: players.to_vec() };
+    rogue.tells(1, &Between::Propose(proposal));
+    let answer = rogue.answer(1);
+    assert!(
+        matches!(&answer, Some(Between::Decline { reason, .. }) if reason.contains("play two names")),
+        "{answer:?}"
+    );
+    drop(rogue);
+    end_well(parties, 0);
+}
+
+#[test]
+fn no_more_runs_are_under_way_than_attempts_are_left() {
+    let house = House::new();
+    let program = square();
+    let mut server = house.open(1, &program, QUEUE, None, &["guest"]).unwrap();
+    server.stop_after(None);
+    server.stop_after(Some(1));
+    let parties = [Party::serves(server), house.start(2, &program, QUEUE)];
+    let mut rogue = Rogue::new(&house);
+    // Whoever connected first is heard last of all that has come before.
+    let mut first = rogue.admit(&house.config("carol"));
+    let mut guests = ["alice", "bob"].map(|name| {
+        let mut guest = rogue.admit(&house.config(name));
+        guest.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+        guest
+    });
+    first.say(1, write(&ToParty::Ask(request(&program, 9, "nobody"))));
+    assert!(matches!(heard(&mut first, 1), Some(ToClient::Refused { id: 9, .. })));
+    for (run, name) in [(1, "alice"), (2, "bob")] {
+        let players = vec![(player(&house.config(name), "guest"), 7)];
+        let (lane, program, tag) = (run as u16, program.hash(), String::new());
+        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, players }));
+    }
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
+    // The second is accepted when the first is gone, and not before.
+    guests[0].say(1, write(&ToParty::Withdraw));
+    assert!(matches!(rogue.answer(1), Some(Between::Decline { run: 1, .. })));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
+    drop((rogue, first, guests));
+    end_well(parties, 0);
+}
+
+#[test]
+fn a_client_does_not_wait_long_for_those_who_begin_later_than_others() {
+    let house = House::new();
+    let path = house.path("alice");
+    let short = format!("{}\n[limits]\nsilence_seconds = 0.5\n", fs::read_to_string(&path).unwrap());
+    fs::write(&path, short).unwrap();
+    let program = square();
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let (config, served) = (house.config("alice"), program.clone());
+    let players = vec![player(&config, "guest")];
+    let alice = thread::spawn(move || squared(&mut seat(config, Some("guest")), &served, 3));
+    let (guest, id) = loop {
+        rogue.look();
+        let asked = rogue.said.iter().find_map(|(by, message)| match (by, read(message)) {
+            (Speaker::Guest(guest), Some(ToParty::Ask(request))) => Some((*guest, request.id)),
+            _ => None,
+        });
+        if let Some(asked) = asked {
+            break asked;
+        }
+    };
+    // Party 0 says that the run begins, and tells the others nothing of it.
+    rogue.hub.say(Speaker::Guest(guest), write(&ToClient::Begin { id, run: 1, players }));
+    let error = alice.join().unwrap().unwrap_err().to_string();
+    assert!(error.contains("P1, P2 didn't begin the run that others have begun"), "{error}");
+    drop(rogue);
+    end_well(parties, 0);
+}
