@@ -1,6 +1,5 @@
 """Branches by secret conditions."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import tacit
 from tests.support import same
 
-PROTOCOLS = ["gmw", "gmw branching=standard", "replicated", "mascot"]
+PROTOCOLS = ["gmw", "replicated", "mascot"]
 
 
 def number(owner: str, low: int = -20, high: int = 20) -> tacit.Secret:
@@ -45,7 +44,7 @@ def test_switch_takes_the_arm_of_its_number_or_the_last(protocol: str, arms: int
 
     plan = tacit.function(chosen).trace(number("alice", -2, 8), number("bob"))
     with tacit.local(protocol) as run:
-        for i in (-2, 0, 1, arms - 1, arms, 8) if protocol != "mascot" else (-1, arms - 1):
+        for i in (-2, 0, 1, arms - 1, arms, 8) if protocol == "gmw" else (-1, arms - 1):
             by = i if 0 <= i < arms else arms - 1
             assert run(plan, i=i, x=6) == 6 * (6 + by)
 
@@ -99,20 +98,6 @@ def test_dicts_of_arms_go_by_their_keys(protocol: str) -> None:
             assert run(plan, **given).tolist() == expected
 
 
-def test_arms_share_triples_under_masks() -> None:
-    def arms(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
-        return tacit.reveal(tacit.cond(c > 0, lambda x: x * x, lambda x: x * (x + 1) * 3, x))
-
-    numbers = tacit.secret("bob", shape=(1000,), dtype=tacit.int32, range=(-20, 20))
-    plan = tacit.function(arms).trace(number("alice"), numbers)
-
-    def sent(branching: str) -> int:
-        (cost,) = plan.cost(protocol="gmw", branching=branching).protocols.values()
-        return sum(cost.bytes.values())
-
-    assert sent("masked") < sent("standard")
-
-
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
     def refused(body: Any, match: str) -> None:
         def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
@@ -160,15 +145,3 @@ def test_public_conditions_trace_one_arm() -> None:
     plan = tacit.function(chosen).trace(number("alice"))
     with tacit.local("gmw") as run:
         assert run(plan, x=4) == 10
-
-
-def test_masks_come_from_a_store(tmp_path: Path) -> None:
-    def chosen(i: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
-        return tacit.reveal(tacit.switch(i, [lambda x: x * x, lambda x: x + 1, lambda x: x * 3], x))
-
-    plan, store = tacit.function(chosen).trace(number("alice"), number("bob")), tmp_path / "store"
-    tacit.offline(plan, 3, store, "gmw")
-    with tacit.local("gmw", store=store) as run:
-        assert [run(plan, i=i, x=7) for i in (0, 1, 2)] == [49, 8, 21]
-        with pytest.raises(tacit.TacitError, match="branches|triples"):
-            run(plan, i=0, x=7)

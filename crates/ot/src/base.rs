@@ -26,6 +26,7 @@
 use crate::context::Context;
 use crate::params::{BASE_BYTES, KEY};
 use crate::planted::{Mistake, planted};
+use crate::remembered::{Hash, remembered};
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
@@ -52,21 +53,19 @@ impl Chosen {
         entropy: &mut dyn Entropy,
     ) -> Result<Self, Error> {
         let mut scalars = Vec::with_capacity(choices.len());
-        let mut message = Vec::with_capacity(BASE_BYTES[0] * choices.len());
-        for (index, &choice) in choices.iter().enumerate() {
-            let scalar = draw_scalar(entropy)?;
-            let mut bytes = [0; 64];
-            entropy.fill(&mut bytes)?;
-            let other = RistrettoPoint::from_uniform_bytes(&bytes);
-            bytes.zeroize();
-            let hash = hash_to_point(context, index, choice, &other.compress());
-            let mine = RistrettoPoint::mul_base(&scalar) - hash;
-            for place in [choice, 1 ^ choice] {
-                let point = RistrettoPoint::conditional_select(&mine, &other, Choice::from(place));
-                message.extend_from_slice(point.compress().as_bytes());
-            }
-            scalars.push(scalar);
+        let mut uniform = Zeroizing::new(vec![[0; 64]; choices.len()]);
+        for bytes in uniform.iter_mut() {
+            scalars.push(draw_scalar(entropy)?);
+            entropy.fill(bytes)?;
         }
+        let inputs = |hash: &mut Hash| {
+            hash.add(b"points")
+                .add(context.bytes())
+                .add(&choices)
+                .scalars(&scalars)
+                .add(uniform.as_flattened());
+        };
+        let message = remembered(inputs, || points(context, &choices, &scalars, &uniform));
         Ok(Self { scalars, choices, message })
     }
 
@@ -77,6 +76,14 @@ impl Chosen {
 
     /// The chosen keys, from what the sender sent. `None` if a point is none.
     pub(crate) fn keys(&self, context: &Context, theirs: &[u8]) -> Option<Vec<Key>> {
+        let inputs = |hash: &mut Hash| {
+            let hash = hash.add(b"chosen").add(context.bytes()).add(&self.choices).scalars(&self.scalars);
+            hash.add(&self.message).add(theirs);
+        };
+        remembered(inputs, || self.derived(context, theirs))
+    }
+
+    fn derived(&self, context: &Context, theirs: &[u8]) -> Option<Vec<Key>> {
         let (points, _) = theirs.as_chunks::<32>();
         let (mine, _) = self.message.as_chunks::<{ BASE_BYTES[0] }>();
         let all = points.iter().zip(mine).zip(self.scalars.iter().zip(&*self.choices)).enumerate();
@@ -90,6 +97,21 @@ impl Chosen {
     }
 }
 
+/// A receiver's points: its own under its choices, and others that are as good as random.
+fn points(context: &Context, choices: &[u8], scalars: &[Zeroizing<Scalar>], uniform: &[[u8; 64]]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(BASE_BYTES[0] * choices.len());
+    for (index, ((&choice, scalar), bytes)) in choices.iter().zip(scalars).zip(uniform).enumerate() {
+        let other = RistrettoPoint::from_uniform_bytes(bytes);
+        let hash = hash_to_point(context, index, choice, &other.compress());
+        let mine = RistrettoPoint::mul_base(scalar) - hash;
+        for place in [choice, 1 ^ choice] {
+            let point = RistrettoPoint::conditional_select(&mine, &other, Choice::from(place));
+            message.extend_from_slice(point.compress().as_bytes());
+        }
+    }
+    message
+}
+
 /// What a sender keeps.
 pub(crate) struct Offered {
     scalars: Vec<Zeroizing<Scalar>>,
@@ -100,8 +122,16 @@ impl Offered {
     /// Offers so many pairs of keys.
     pub(crate) fn new(count: usize, entropy: &mut dyn Entropy) -> Result<Self, Error> {
         let scalars: Vec<_> = (0..count).map(|_| draw_scalar(entropy)).collect::<Result<_, _>>()?;
-        let points = scalars.iter().map(|scalar| RistrettoPoint::mul_base(scalar).compress().to_bytes());
-        let message = points.collect::<Vec<_>>().concat();
+        let message = remembered(
+            |hash: &mut Hash| {
+                hash.add(b"offers").scalars(&scalars);
+            },
+            || {
+                let points =
+                    scalars.iter().map(|scalar| RistrettoPoint::mul_base(scalar).compress().to_bytes());
+                points.collect::<Vec<_>>().concat()
+            },
+        );
         Ok(Self { scalars, message })
     }
 
@@ -112,6 +142,14 @@ impl Offered {
 
     /// Both keys of each OT, from what the receiver sent. `None` if a point is none.
     pub(crate) fn keys(&self, context: &Context, theirs: &[u8]) -> Option<Vec<[Key; 2]>> {
+        let inputs = |hash: &mut Hash| {
+            let hash = hash.add(b"offered").add(context.bytes()).scalars(&self.scalars);
+            hash.add(&self.message).add(theirs);
+        };
+        remembered(inputs, || self.derived(context, theirs))
+    }
+
+    fn derived(&self, context: &Context, theirs: &[u8]) -> Option<Vec<[Key; 2]>> {
         let (pairs, _) = theirs.as_chunks::<{ BASE_BYTES[0] }>();
         let (mine, _) = self.message.as_chunks::<32>();
         let all = pairs.iter().zip(mine).zip(&self.scalars).enumerate();

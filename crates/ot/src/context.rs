@@ -26,6 +26,11 @@ impl Context {
         Self(Self([0; 32]).hash("context", &numbers, &[session.id(), params.to_string().as_bytes()]))
     }
 
+    /// The hash itself.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The same for one of several uses.
     pub(crate) fn within(&self, purpose: &str) -> Self {
         Self(self.hash("within", &[], &[purpose.as_bytes()]))

@@ -33,6 +33,7 @@ pub mod planted;
 #[cfg(not(any(test, feature = "planted")))]
 mod planted;
 mod receiver;
+mod remembered;
 mod sender;
 mod setup;
 mod sink;

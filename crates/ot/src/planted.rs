@@ -57,6 +57,12 @@ pub(crate) fn planted(mistake: Mistake) -> bool {
     PLANTED.get().contains(&mistake)
 }
 
+/// Whether none is.
+#[cfg(any(test, feature = "planted"))]
+pub(crate) fn nothing_is_planted() -> bool {
+    PLANTED.get().is_empty()
+}
+
 /// None is.
 #[cfg(not(any(test, feature = "planted")))]
 pub(crate) const fn planted(_: Mistake) -> bool {

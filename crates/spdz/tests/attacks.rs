@@ -7,8 +7,9 @@ use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::macs::{order, sorts};
 
+/// A circuit of 12 ANDs on eight instances: larger ones take thousands of triples.
 fn subject(parties: usize) -> Subject {
-    Subject { broadcasts: true, sorts: sorts::of(parties), ..Subject::new(&MASCOT, parties) }
+    Subject { broadcasts: true, sorts: sorts::of(parties), longest: 8, ..Subject::new(&MASCOT, parties) }
 }
 
 /// Coins that preprocessing tosses before the first check on values of the table's plan: 3 in the setup, 2 for input masks,

@@ -1,8 +1,9 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
+use super::regions::may_be_in_arm;
 use super::{
-    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput,
-    Reg, Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
+    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput, Reg,
+    Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 use crate::types::Range;
@@ -363,7 +364,7 @@ impl Builder {
             self.assert_secret(&kind.writes(), kind.name());
         }
         assert!(
-            self.region == 0 || self.may_be_in_arm(&kind),
+            self.region == 0 || may_be_in_arm(&kind, |reg| self.shape(reg).domain),
             "{} tells something inside a branch",
             kind.name()
         );
@@ -436,26 +437,6 @@ impl Builder {
         }
     }
 
-    /// Whether an operation tells nothing where its region isn't active and its operands may be anything: what it opens is
-    /// masked by triples, or by elements that are as uniform whatever they mask.
-    fn may_be_in_arm(&self, kind: &OpKind) -> bool {
-        match kind {
-            OpKind::And { .. }
-            | OpKind::Mul { .. }
-            | OpKind::MatMul { .. }
-            | OpKind::Circuit { .. }
-            | OpKind::Random { .. } => true,
-            // A number can be opened under a mask that hides a range alone; a bit can't.
-            OpKind::Open { a, how: Opening::Masked, .. } => self.shape(*a).domain == Domain::Bits,
-            OpKind::Open { how: Opening::Verified, .. }
-            | OpKind::Split { .. }
-            | OpKind::Inject { .. }
-            | OpKind::Shift { .. }
-            | OpKind::Msb { .. }
-            | OpKind::Shuffle { .. } => false,
-        }
-    }
-
     fn assert_region(&self, region: u32) {
         assert!(region as usize <= self.regions.len(), "there is no region {region}");
     }
@@ -510,6 +491,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Opening;
     use crate::plan::{Layout, Public};
 
     #[test]

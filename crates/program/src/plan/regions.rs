@@ -8,7 +8,7 @@
 //! At most one of the arms of a branch is active. A protocol can use this: arms that exclude one another may share a
 //! supply that only the active one uses up.
 
-use super::{Plan, Reg, Rows};
+use super::{Domain, OpKind, Opening, Plan, Reg, Rows};
 
 /// A region other than the whole plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,11 +63,31 @@ impl Plan {
     }
 }
 
+/// Whether an operation tells nothing where its region isn't active and its operands may be anything: what it opens is masked by
+/// triples, or by elements that are as uniform whatever they mask.
+pub(super) fn may_be_in_arm(kind: &OpKind, domain: impl Fn(Reg) -> Domain) -> bool {
+    match kind {
+        OpKind::And { .. }
+        | OpKind::Mul { .. }
+        | OpKind::MatMul { .. }
+        | OpKind::Circuit { .. }
+        | OpKind::Random { .. } => true,
+        // A number can be opened under a mask that hides a range alone; a bit can't.
+        OpKind::Open { a, how: Opening::Masked, .. } => domain(*a) == Domain::Bits,
+        OpKind::Open { how: Opening::Verified, .. }
+        | OpKind::Split { .. }
+        | OpKind::Inject { .. }
+        | OpKind::Shift { .. }
+        | OpKind::Msb { .. }
+        | OpKind::Shuffle { .. } => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Feature;
-    use crate::plan::{Builder, OpKind, Reg, To};
+    use crate::plan::{Builder, To};
 
     #[test]
     fn arms_exclude_each_other_and_share_levels_after_their_condition() {
@@ -113,7 +133,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "tells something inside a branch")]
     fn nothing_that_tells_anything_is_opened_inside_a_branch() {
-        use crate::plan::{Domain, Opening};
         let mut builder = Builder::new();
         let (a, opened) = (builder.bits(1, 4), builder.public(Domain::Bits, 4));
         let arm = builder.region(0, Rows::one(a, 0), 1);
@@ -125,7 +144,6 @@ mod tests {
     #[should_panic(expected = "tells something inside a branch")]
     fn no_number_is_opened_under_a_mask_of_its_range_inside_a_branch() {
         use crate::modulus::Modulus;
-        use crate::plan::{Domain, Opening};
         let field = Domain::Modular(Modulus::Prime128);
         let mut builder = Builder::new();
         let (condition, a) = (builder.bits(1, 1), builder.row(field, 1));
@@ -139,7 +157,6 @@ mod tests {
 
     /// A branch with masks, in the making: its condition and swap.
     fn masked(builder: &mut Builder, cols: usize) -> (Rows, Swap) {
-        use crate::plan::{Domain, Opening};
         let (condition, masked) = (builder.bits(1, cols), builder.bits(1, 1));
         let opened = builder.public(Domain::Bits, 1);
         let op = builder.operations() as u32;
@@ -206,7 +223,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "no place is looked up inside a branch")]
     fn no_place_is_looked_up_inside_a_branch() {
-        use crate::plan::{Domain, Local, Width};
+        use crate::plan::{Local, Width};
         let mut builder = Builder::new();
         let [a, dst] = [(); 2].map(|()| builder.bits(1, 4));
         let index = builder.public(Domain::Ring(Width::W8), 4);

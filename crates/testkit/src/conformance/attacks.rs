@@ -43,12 +43,12 @@ use stage::{Given, Message, Stage, allowed};
 /// # Panics
 /// If an honest endpoint has a wrong output, a change goes unnoticed, or a run hangs.
 pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
-    let stages = [(12, 8), (40, 72), (200, 64)].map(|(ands, instances)| Stage::new(subject, ands, instances));
+    let stages = Stage::of_sizes(subject, &[(12, 8), (40, 72), (200, 64)]);
     let mut tally = Tally::new(subject.sorts);
     for seed in seeds {
         let mut rng = Rng::new(seed);
         // Large circuits take longer.
-        let stage = &stages[rng.pick(&[0, 0, 0, 0, 1, 1, 2])];
+        let stage = &stages[rng.pick(&[0, 0, 0, 0, 1, 1, 2]) % stages.len()];
         let (target, change) = stage.choose(&mut rng);
         let caught = stage.attack(target, change, seed);
         tally.count(stage.messages[target].sort, change, caught);
@@ -149,16 +149,17 @@ pub fn selective_failure(subject: &Subject, from: usize) {
 /// # Panics
 /// If an honest endpoint has a wrong output, or a run hangs.
 pub fn together(subject: &Subject, seeds: Range<u64>) -> usize {
-    let stages = [(12, 8), (40, 72)].map(|(ands, instances)| Stage::new(subject, ands, instances));
-    let pairs = stages.each_ref().map(|stage| {
+    let stages = Stage::of_sizes(subject, &[(12, 8), (40, 72)]);
+    let pairs = stages.iter().map(|stage| {
         let (parties, endpoints) = (stage.case.parties(), stage.case.endpoints());
         let pairs = (0..parties).flat_map(|party| (parties..endpoints).map(move |client| [party, client]));
         pairs.map(|pair| (pair, allowed(&stage.case, Given::Bits, &pair))).collect::<Vec<_>>()
     });
+    let pairs: Vec<_> = pairs.collect();
     let mut caught = 0;
     for seed in seeds {
         let mut rng = Rng::new(seed ^ 1 << 45);
-        let place = usize::from(rng.one_in(4));
+        let place = usize::from(rng.one_in(4)) % stages.len();
         let (stage, pairs) = (&stages[place], &pairs[place]);
         let (pair, allowed) = &pairs[rng.below(pairs.len())];
         let (interceptor, what) = stage.deviations(pair, &mut rng, seed);
@@ -175,16 +176,15 @@ pub fn together(subject: &Subject, seeds: Range<u64>) -> usize {
 /// # Panics
 /// If an honest endpoint has a wrong output, or a run hangs.
 pub fn coalitions(subject: &Subject, seeds: Range<u64>) -> usize {
-    let stages = [(12, 8), (40, 72)].map(|(ands, instances)| Stage::new(subject, ands, instances));
+    let stages = Stage::of_sizes(subject, &[(12, 8), (40, 72)]);
     let most = subject.protocol.spec().corruptions.among(subject.parties);
     let sets: Vec<Vec<usize>> = subject.coalitions().into_iter().filter(|set| set.len() == most).collect();
-    let allowed = stages
-        .each_ref()
-        .map(|stage| sets.iter().map(|set| allowed(&stage.case, Given::Bits, set)).collect::<Vec<_>>());
+    let of_sets = |stage: &Stage| sets.iter().map(|set| allowed(&stage.case, Given::Bits, set)).collect();
+    let allowed: Vec<Vec<_>> = stages.iter().map(of_sets).collect();
     let mut caught = 0;
     for seed in seeds {
         let mut rng = Rng::new(seed ^ 1 << 46);
-        let (place, which) = (usize::from(rng.one_in(4)), seed as usize % sets.len());
+        let (place, which) = (usize::from(rng.one_in(4)) % stages.len(), seed as usize % sets.len());
         let (stage, set) = (&stages[place], &sets[which]);
         let (interceptor, what) = stage.deviations(set, &mut rng, seed);
         let what = format!("seed {seed}, {set:?} together: {what}");

@@ -254,7 +254,7 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 /// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
 /// views: and circuit)` tries the views of these each time, with one ring and one field besides those of words, and one
 /// circuit of many tiles. All of them are among the long tests. With `conformance!(subject; long views: input mul)` these are
-/// the only views, and among the long tests.
+/// the only views, and among the long tests: for a protocol whose runs make what another one's are dealt, by the same code.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
@@ -354,6 +354,23 @@ macro_rules! conformance {
     };
 
     (@views $subject:expr; $($viewed:ident)*) => {
+        mod views {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn all_operations() {
+                $crate::conformance::views::all_operations(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn wider_operations() {
+                $crate::conformance::views::wider_operations(&$subject);
+            }
+        }
+
         mod view_of {
             #[allow(unused_imports)]
             use super::*;
@@ -412,23 +429,6 @@ macro_rules! conformance {
             #[test]
             fn random_programs() {
                 $crate::conformance::cost::random_programs(&$subject, 0..300);
-            }
-        }
-
-        mod views {
-            #[allow(unused_imports)]
-            use super::*;
-
-            #[test]
-            #[ignore = "takes minutes; `make test-long` runs it"]
-            fn all_operations() {
-                $crate::conformance::views::all_operations(&$subject);
-            }
-
-            #[test]
-            #[ignore = "takes minutes; `make test-long` runs it"]
-            fn wider_operations() {
-                $crate::conformance::views::wider_operations(&$subject);
             }
         }
 

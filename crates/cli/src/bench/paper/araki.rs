@@ -17,7 +17,6 @@ pub(in crate::bench) const ARAKI: Paper = Paper {
     printed,
     operations: |_| Vec::new(),
     costs: Vec::new,
-    compared: |_, _| Ok(Vec::new()),
     plots,
 };
 

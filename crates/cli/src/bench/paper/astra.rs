@@ -25,7 +25,6 @@ pub(in crate::bench) const ASTRA: Paper = Paper {
     printed: Vec::new,
     operations: |_| Vec::new(),
     costs: Vec::new,
-    compared: |_, _| Ok(Vec::new()),
     plots: |_| Vec::new(),
 };
 

@@ -30,7 +30,6 @@ pub(in crate::bench) const MASCOT: Paper = Paper {
     printed,
     operations: |_| Vec::new(),
     costs,
-    compared: |_, _| Ok(Vec::new()),
     plots,
 };
 

@@ -22,7 +22,7 @@ use crate::{Draws, Rng};
 /// # Panics
 /// If an honest endpoint has a wrong output, outputs that are to be fair aren't, or a run hangs.
 pub fn random(subject: &Subject, seeds: Range<u64>) -> usize {
-    caught(&[Stage::new(subject, 12, 8), Stage::new(subject, 40, 72)], seeds)
+    caught(&Stage::of_sizes(subject, &[(12, 8), (40, 72)]), seeds)
 }
 
 /// The same on a program that compares numbers.

@@ -55,6 +55,14 @@ impl Stage {
         Self::of(subject, &program, &inputs, instances, Given::Bits)
     }
 
+    /// Of circuits of so many ANDs on so many instances: the first, and those whose vectors the subject is tried on.
+    pub(super) fn of_sizes(subject: &Subject, sizes: &[(usize, usize)]) -> Vec<Self> {
+        let (first, others) = sizes.split_at(1);
+        let others = others.iter().filter(|(_, instances)| *instances <= subject.longest);
+        let sizes = first.iter().chain(others);
+        sizes.map(|&(ands, instances)| Self::new(subject, ands, instances)).collect()
+    }
+
     /// The same, of numbers that are compared.
     pub(super) fn comparing(subject: &Subject, instances: usize) -> Self {
         let mut rng = Rng::new(4);
