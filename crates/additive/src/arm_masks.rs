@@ -15,8 +15,8 @@ pub(crate) const MASK_WORDS: usize = 2;
 /// The two masks of a branch.
 #[derive(Clone)]
 pub(crate) struct ArmMasks {
-    /// The place of the first triple that they are for.
-    pub(crate) first: u64,
+    /// The places of the triples that they are for.
+    pub(crate) triples: Range<u64>,
     /// Seeds of each mask, to be expanded; 0 if masks are there at full length.
     pub(crate) seeds: usize,
     /// `s`, as the supply gave it.
@@ -25,15 +25,20 @@ pub(crate) struct ArmMasks {
 }
 
 impl ArmMasks {
-    /// Adds a mask to the factors of triples at these places.
+    /// Adds a mask to the factors of triples at these places, of those that it is for.
     pub(crate) fn add(&self, number: usize, places: &Range<u64>, [a, b]: [&mut [u64]; 2]) {
-        let mask = self.masks[number].value.words::<u64>();
+        let masked = places.start.max(self.triples.start)..places.end.min(self.triples.end);
+        if masked.is_empty() {
+            return;
+        }
+        let own = [&masked.start, &masked.end].map(|place| (place - places.start) as usize);
+        let [a, b] = [a, b].map(|factor| &mut factor[own[0]..own[1]]);
         if self.seeds == 0 {
-            let first = MASK_WORDS * (places.start - self.first) as usize;
-            return add(&mask[first..], [a, b]);
+            let first = MASK_WORDS * (masked.start - self.triples.start) as usize;
+            return add(&self.masks[number].value.words()[first..], [a, b]);
         }
         for seed in self.masks[number].value.bytes().chunks_exact(8 * SEED_WORDS) {
-            add(Expanded::new(seed, places).0.words(), [&mut *a, &mut *b]);
+            add(Expanded::new(seed, &masked).0.words(), [&mut *a, &mut *b]);
         }
     }
 }
@@ -84,27 +89,33 @@ mod tests {
     }
 
     #[test]
-    fn masks_at_full_length_begin_at_the_first_place() {
+    fn masks_at_full_length_are_for_their_places_alone() {
         let masks = ArmMasks {
-            first: 7,
+            triples: 7..9,
             seeds: 0,
             bit: share(&[0]),
             masks: [share(&[1, 2, 3, 4]), share(&[5, 6, 7, 8])],
         };
         assert_eq!(added(&masks, 0, 7..9), [vec![1, 3], vec![2, 4]]);
         assert_eq!(added(&masks, 1, 8..9), [vec![7], vec![8]]);
+        assert_eq!(added(&masks, 0, 5..8), [vec![0, 0, 1], vec![0, 0, 2]]);
+        assert_eq!(added(&masks, 0, 8..11), [vec![3, 0, 0], vec![4, 0, 0]]);
+        for elsewhere in [0..7, 9..16] {
+            assert_eq!(added(&masks, 0, elsewhere), [vec![0; 7], vec![0; 7]]);
+        }
     }
 
     /// A mask of one triple is as long as a seed: what it is isn't told by its length.
     #[test]
     fn a_seed_is_expanded_and_a_mask_of_its_length_is_not() {
         let words = [share(&[1, 2]), share(&[3, 4])];
-        let of = |seeds| ArmMasks { first: 0, seeds, bit: share(&[0]), masks: words.clone() };
+        let of = |seeds| ArmMasks { triples: 0..4, seeds, bit: share(&[0]), masks: words.clone() };
         assert_eq!(added(&of(0), 0, 0..1), [vec![1], vec![2]]);
         let expanded = added(&of(1), 0, 0..4);
         assert_ne!(expanded.each_ref().map(|side| side[0]), [1, 2]);
         // Whatever is asked for at a time, a place has one mask.
         assert_eq!(added(&of(1), 0, 2..3), expanded.each_ref().map(|side| vec![side[2]]));
+        assert_eq!(added(&of(1), 0, 3..6), expanded.each_ref().map(|side| vec![side[3], 0, 0]));
         let all: std::collections::HashSet<u64> = expanded.concat().into_iter().collect();
         assert_eq!(all.len(), 8);
     }
@@ -113,7 +124,7 @@ mod tests {
     fn several_seeds_add_up() {
         let [one, other] = [[1, 2], [3, 4]];
         let of = |words: &[u64]| ArmMasks {
-            first: 0,
+            triples: 0..8,
             seeds: words.len() / SEED_WORDS,
             bit: share(&[0]),
             masks: [share(words), share(words)],

@@ -5,6 +5,8 @@
 //! mask `j ^ s ^ t` to both factors of its triples, not to their products: for the arm that is taken this changes nothing, and
 //! the other one's factors are random ones, so that what it opens tells nothing, and its products are wrong.
 //!
+//! **Shared places alone** are masked: those of triples that both arms draw. A branch without any takes no masks.
+//!
 //! **Inside one another** masks add up. Of arms that exclude one another each has factors that are independent of all others':
 //! where their paths part all but one have a mask of that branch that the others haven't.
 //!
@@ -37,7 +39,7 @@ impl Party {
             return Err(Error::Supply("a branch has two masks and a bit".to_owned()));
         };
         bit.value.words_mut::<u64>()[0] &= 1;
-        let mut own = ArmMasks { first: triples.start, seeds, bit, masks: [zero, one] };
+        let mut own = ArmMasks { triples, seeds, bit, masks: [zero, one] };
         if planted(Mistake::ArmMasksReused)
             && let Some(before) = self.arm_masks.values().next()
         {
@@ -48,7 +50,7 @@ impl Party {
         Ok(true)
     }
 
-    /// Adds the masks of all arms that an operation stands in to the factors of its triples.
+    /// Adds the masks of all arms that an operation stands in to the factors of its triples; those of branches that share some.
     pub(crate) fn mask_arms(
         &self,
         op: u32,
@@ -61,7 +63,9 @@ impl Party {
         }
         let own = self.demand.range(Drawer::Op(op), BITS).ok_or_else(missing)?;
         let places = own.start + items.start..own.start + items.end;
-        for (region, swap) in self.plan.masked_around(region) {
+        let sharing =
+            self.plan.masked_around(region).filter(|(_, swap)| self.intervals.contains_key(&swap.op));
+        for (region, swap) in sharing {
             let masks = self.arm_masks.get(&swap.op).ok_or_else(missing)?;
             let swapped = bits::get(self.bank.get(swap.opened).words(), 0);
             let [a, b, _] = &mut *triple;

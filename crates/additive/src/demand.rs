@@ -60,7 +60,7 @@ fn of_plan(
 
 /// Whether arms share triples, and which those of each branch do.
 pub(crate) fn shared(plan: &Plan, manner: Manner) -> (Arms, BTreeMap<u32, Range<u64>>) {
-    if manner.preprocessing.arms() == Arms::Apart || !plan.masks_arms() {
+    if manner.arms() == Arms::Apart || !plan.masks_arms() {
         return (Arms::Apart, BTreeMap::new());
     }
     let triples = Demand::of(plan, Arms::Shared, |drawer| match drawer {
@@ -70,7 +70,11 @@ pub(crate) fn shared(plan: &Plan, manner: Manner) -> (Arms, BTreeMap<u32, Range<
     (Arms::Shared, intervals(plan, &triples))
 }
 
-/// Masks of a branch whose arms draw so many items of 64 triples: so many seeds each, or if none at full length.
+/// Words of each mask of all branches of a plan together, at most: 32 MiB, for 2^27 ANDs that arms share. While they are made at
+/// full length among `n` parties, memory takes `2 n + 1` times as much, and then four times.
+const MOST_WORDS: u64 = 1 << 22;
+
+/// Masks of a branch whose arms share so many items of 64 triples: so many seeds each, or if none at full length.
 ///
 /// # Errors
 /// [`Error::Refused`] if they are longer than one item of a supply may be.
@@ -85,27 +89,47 @@ pub(crate) fn masks(triples: u64, seeds: usize) -> Result<SupplyKind, Error> {
     Ok(SupplyKind::Masks { words: words.ok_or_else(too_long)? })
 }
 
-/// Refuses a plan of which masks of a branch would be too long.
+/// Refuses a plan of which masks of branches would be too long: those of one, or of all together, which are made at once.
 ///
 /// # Errors
-/// As [`masks`].
+/// [`Error::Refused`], which says how long they would be.
 pub(crate) fn refuse_long_arms(plan: &Plan, parties: usize, manner: Manner) -> Result<(), Error> {
     let (_, intervals) = shared(plan, manner);
-    let seeds = manner.preprocessing.mask_seeds(parties);
-    intervals.values().try_for_each(|triples| masks(triples.end - triples.start, seeds).map(drop))
+    refuse_long(intervals.values(), manner.preprocessing.mask_seeds(parties))
 }
 
-/// Which triples the arms of each branch draw from, all of them together, by what draws its masks.
-fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
-    let mut intervals: BTreeMap<u32, Range<u64>> = BTreeMap::new();
-    for op in 0..plan.op_count() {
-        let Some(own) = triples.range(Drawer::Op(op), BITS) else { continue };
-        for (_, swap) in plan.masked_around(plan.op(op).region) {
-            let all = intervals.entry(swap.op).or_insert_with(|| own.clone());
-            *all = all.start.min(own.start)..all.end.max(own.end);
+fn refuse_long<'a>(intervals: impl Iterator<Item = &'a Range<u64>>, seeds: usize) -> Result<(), Error> {
+    let mut all: u64 = 0;
+    for triples in intervals {
+        if let SupplyKind::Masks { words } = masks(triples.end - triples.start, seeds)? {
+            all = all.saturating_add(words.into());
         }
     }
-    intervals
+    if all <= MOST_WORDS {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "masks for arms of branches take {all} words, and at most {MOST_WORDS} are made at once: arms with \
+         triples of their own take none"
+    )))
+}
+
+/// Which triples arms of a branch share, by what draws its masks: from the first to the last that both draw.
+fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
+    let mut arms: BTreeMap<u32, [Option<Range<u64>>; 2]> = BTreeMap::new();
+    for op in 0..plan.op_count() {
+        let Some(own) = triples.range(Drawer::Op(op), BITS) else { continue };
+        for (region, swap) in plan.masked_around(plan.op(op).region) {
+            let all = &mut arms.entry(swap.op).or_default()[usize::from(region.arm == 1)];
+            let before = all.take().unwrap_or_else(|| own.clone());
+            *all = Some(before.start.min(own.start)..before.end.max(own.end));
+        }
+    }
+    let both = arms.into_iter().filter_map(|(op, arms)| {
+        let [Some(one), Some(other)] = arms else { return None };
+        Some((op, one.start.max(other.start)..one.end.min(other.end)))
+    });
+    both.filter(|(_, both)| !both.is_empty()).collect()
 }
 
 fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
@@ -201,6 +225,18 @@ pub(crate) fn ands(job: &Job, circuit: &Layered, layer: &Layer, ands: Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn masks_of_all_branches_together_are_bounded() {
+        let each = MOST_WORDS / 2 / MASK_WORDS as u64;
+        let refused = |branches: &[Range<u64>], seeds| refuse_long(branches.iter(), seeds).is_err();
+        assert!(!refused(&[0..each, 5..5 + each], 0));
+        assert!(refused(&[0..each, 5..6 + each], 0));
+        assert!(refused(&[0..each, 0..each, 0..1], 0));
+        assert!(refused(&[0..u64::MAX, 0..1], 0));
+        // Seeds are as long whatever they mask.
+        assert!(!refused(&[0..u64::MAX, 0..u64::MAX], 2));
+    }
 
     #[test]
     fn masks_are_as_long_as_an_item_may_be() {

@@ -66,4 +66,9 @@ impl Manner {
     pub(crate) const fn is_authenticated(&self) -> bool {
         !self.fields.is_empty()
     }
+
+    /// Whether arms share triples. With MACs they don't: inputs and outputs draw triples as well then, and masks have no MACs.
+    pub(crate) fn arms(&self) -> Arms {
+        if self.is_authenticated() { Arms::Apart } else { self.preprocessing.arms() }
+    }
 }

@@ -60,9 +60,9 @@ impl Protocol for Additive {
         Some(Arc::new(Self { preprocessing, ..self.clone() }))
     }
 
-    /// With masks for arms, if preprocessing makes them.
+    /// With masks for arms, if preprocessing makes them, and there are no MACs.
     fn capabilities(&self) -> Capabilities {
-        match self.preprocessing.arms() {
+        match self.manner().arms() {
             Arms::Apart => self.capabilities,
             Arms::Shared => self.capabilities.with(Feature::MaskedArms),
         }

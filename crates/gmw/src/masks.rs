@@ -13,6 +13,7 @@
 //! **Two parties** take the strings themselves, and have products of 128 bits: seeds, which who uses them expands (figure 7).
 
 use crate::exchange::exchange;
+use crate::planted::{Mistake, planted};
 use crate::step::MASK_CORRECTIONS;
 use crate::strings::{Pair, Strings};
 use crate::triples::next;
@@ -118,8 +119,12 @@ pub(crate) fn masks(
     let random: Vec<Vector> =
         (0..masks.count()).map(|branch| Vector::difference(own, branch, masks)).collect();
     let told = session.others().filter(|&peer| peer != next(me, parties));
-    let told: Vec<(usize, Buffer)> =
-        told.map(|peer| (peer, corrections(&strings.pairs[peer], own, &random, masks))).collect();
+    let told: Vec<usize> = told.collect();
+    let corrected = |&peer: &usize| {
+        let pair = if planted(Mistake::OnePairForAll) { told[0] } else { peer };
+        (peer, corrections(&strings.pairs[pair], own, &random, masks))
+    };
+    let told: Vec<(usize, Buffer)> = told.iter().map(corrected).collect();
     let from: Vec<usize> = session.others().filter(|&peer| me != next(peer, parties)).collect();
     let at = At { lane: 0, part: MASK_CORRECTIONS, op, batch: 0 };
     let heard = exchange(session, at, &told, &from, masks.correction_words())?;

@@ -92,8 +92,9 @@ pub(crate) fn pairs(
     chosen.iter_mut().zip(made.iter()).for_each(|(chosen, made)| *chosen ^= made);
     let both = |pair: &[u128]| pair[0] ^ pair[1];
     let differences = Words::new(chosen.chunks_exact(2).map(both).collect());
+    let within = |pair: usize| if planted(Mistake::OneTransferForAll) { 0 } else { pair % PAIRS };
     let transfers: Vec<usize> =
-        (0..branches * PAIRS).map(|pair| pair / PAIRS * TRANSFERS + 1 + pair % PAIRS).collect();
+        (0..branches * PAIRS).map(|pair| pair / PAIRS * TRANSFERS + 1 + within(pair)).collect();
     let made =
         products(session, at(PAIRS_SWAPPED), (strings, &transfers[..]), &swaps, (&differences[..], 1))?;
     for (pair, made) in chosen.chunks_exact_mut(2).zip(made.iter()) {

@@ -7,6 +7,8 @@ pub(crate) enum Mistake {
     OnePairForAll,
     /// Pairs of seeds are opened in the order that the paper prints.
     SeedsInOrder,
+    /// All swaps of a branch's pairs are masked by one transfer.
+    OneTransferForAll,
 }
 
 #[cfg(test)]

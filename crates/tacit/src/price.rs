@@ -167,6 +167,7 @@ pub fn price_offline(
         let mut together = Itemised::default();
         let Prices { protocol, participants } = &prices;
         share_checks(&mut together, &protocol.checks_together(compiled.plan(), participants, count, 1));
+        share_checks(&mut together, &protocol.setup(compiled.plan(), participants));
         total += &together.total;
     }
     total.add_rounds(Phase::Verify, 1);

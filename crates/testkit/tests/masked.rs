@@ -134,27 +134,180 @@ fn masks_at_full_length_are_as_good() {
     }
 }
 
-/// One AND in one arm, and none in the other.
-#[test]
-fn a_branch_of_one_item_is_right() {
+/// A branch with so many ANDs in each arm.
+fn branch(ands: [usize; 2]) -> Result<Program, ProgramError> {
     let mut build = Builder::new();
-    let x = build.input("P0", "x", Dtype::Bool, &[5], None).expect("an input of bits");
-    let c = build.input("alice", "c", Dtype::Bool, &[], None).expect("an input of bits");
-    let set = build.if_set(c, x).expect("a value in an arm");
-    let turned = build.not(set).expect("bits have complements");
-    let both = build.and(set, turned).expect("bits have ANDs");
-    let chosen = build.select(c, both, x).expect("bits have choices");
-    build.reveal(chosen, Recipient::All).expect("the node is there");
-    let program = build.finish().expect("it is well formed");
-    for parties in [2, 3, 4] {
-        for protocol in [&MASKED as &'static dyn Protocol, &GMW] {
-            let plan = lower(&program, protocol.capabilities()).expect("bits have ANDs").plan;
-            assert_eq!(drawn(protocol, &plan, parties), [2 * 2, 1], "an AND and a choice");
-            for seed in 0..6 {
-                let what = format!("{parties} parties, seed {seed}");
-                equality::check(&subject(protocol, parties), &program, &mut Rng::new(seed), &what);
+    let x = build.input("P0", "x", Dtype::Bool, &[5], None)?;
+    let y = build.input("P0", "y", Dtype::Bool, &[5], None)?;
+    let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
+    let (set, not) = (build.if_set(c, x)?, build.unless_set(c, x)?);
+    let (set, not) = (chain(&mut build, ands[0], set, y)?, chain(&mut build, ands[1], not, y)?);
+    let chosen = build.select(c, set, not)?;
+    build.reveal(chosen, Recipient::All)?;
+    build.finish()
+}
+
+/// One AND in each arm; and arms of which one has none, so that nothing is shared and no masks are drawn.
+#[test]
+fn short_branches_are_right_and_masks_are_for_what_arms_share() {
+    for (ands, masks) in [([1, 1], 1), ([1, 0], 0), ([0, 3], 0), ([1, 3], 1)] {
+        let program = branch(ands).expect("it is well formed");
+        let longest = ands[0].max(ands[1]) as u64 + 1;
+        for parties in [2, 3, 4] {
+            for protocol in [&MASKED as &'static dyn Protocol, &GMW] {
+                let plan = lower(&program, protocol.capabilities()).expect("bits have ANDs").plan;
+                assert_eq!(drawn(protocol, &plan, parties), [2 * longest, masks], "ANDs and a choice");
+                let what = format!("{parties} parties, {ands:?}");
+                let runs = if protocol.spec().name == GMW.spec.name { 1 } else { 6 };
+                for seed in 0..runs {
+                    equality::check(&subject(protocol, parties), &program, &mut Rng::new(seed), &what);
+                }
+                cost::check(&subject(protocol, parties), &program, &what);
             }
         }
+    }
+}
+
+/// Masks at full length are as long as what both arms draw.
+#[test]
+fn masks_are_as_long_as_the_shorter_arm() {
+    let program = branch([9, 2]).expect("it is well formed");
+    let plan = lower(&program, GMW.capabilities()).expect("bits have ANDs").plan;
+    let names = party_names(4);
+    let participants =
+        Participants::new(&plan, &names, &Participants::clients_of(&plan, &names)).expect("all are there");
+    // Two items for a row of bits, two words for each.
+    let kind = SupplyKind::Masks { words: 2 * 2 * 2 };
+    assert!(GMW.demand(&plan, &participants).counts().any(|drawn| drawn == (kind, 1)));
+}
+
+/// Two branches one after the other, by nodes that are the same bit: in an arm, if it is said so.
+fn by_one_bit(
+    in_an_arm: bool,
+    conditions: impl Fn(&mut Builder, NodeId) -> Result<[NodeId; 2], ProgramError>,
+) -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let x = build.input("P0", "x", Dtype::Bool, &[5], None)?;
+    let y = build.input("P0", "y", Dtype::Bool, &[5], None)?;
+    let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
+    let t = build.input("alice", "t", Dtype::Bool, &[1], None)?;
+    let mut made = if in_an_arm { build.if_set(c, x)? } else { x };
+    for (turn, condition) in conditions(&mut build, t)?.into_iter().enumerate() {
+        let (set, not) = (build.if_set(condition, made)?, build.unless_set(condition, made)?);
+        let (set, not) = (chain(&mut build, 2 + turn, set, y)?, chain(&mut build, 1, not, y)?);
+        made = build.select(condition, set, not)?;
+    }
+    if in_an_arm {
+        let not = build.unless_set(c, x)?;
+        let not = chain(&mut build, 2, not, y)?;
+        made = build.select(c, made, not)?;
+    }
+    build.reveal(made, Recipient::All)?;
+    build.finish()
+}
+
+/// Views of one register are one condition, of which a branch is made once: as nodes of its own, as an argument of an arm and from
+/// around it, and in another shape. Also if a program comes from its bytes.
+#[test]
+fn branches_by_several_views_of_a_bit_share_its_masks() {
+    let first = |build: &mut Builder, t| build.index(t, &[Index::At(0)]);
+    let sliced = by_one_bit(false, |build, t| Ok([first(build, t)?, first(build, t)?]));
+    let made = by_one_bit(true, |build, t| {
+        let d = build.input("alice", "d", Dtype::Bool, &[], None)?;
+        let first = first(build, t)?;
+        let bit = build.xor(d, first)?;
+        Ok([bit, build.reshape(bit, &[])?])
+    });
+    let shaped = by_one_bit(false, |build, t| {
+        let t = first(build, t)?;
+        Ok([t, build.reshape(t, &[])?])
+    });
+    let programs = [sliced, made, shaped].map(|program| program.expect("it is well formed"));
+    for (program, masks) in programs.into_iter().zip([1, 2, 1]) {
+        let program = Program::from_bytes(&program.to_bytes()).expect("they are a program's");
+        for parties in [2, 3] {
+            let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
+            assert_eq!(drawn(&MASKED, &plan, parties)[1], masks);
+            for seed in 0..8 {
+                let what = format!("{parties} parties, seed {seed}");
+                equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
+            }
+            cost::check(&subject(&MASKED, parties), &program, "one bit");
+        }
+        equality::check(&subject(&GMW, 2), &program, &mut Rng::new(1), "one bit");
+    }
+}
+
+/// The same register in an arm, once as what is around it and once as the arm's argument.
+#[test]
+fn a_branch_by_a_bit_and_by_an_arms_argument_is_one() {
+    let program = || -> Result<Program, ProgramError> {
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Bool, &[5], None)?;
+        let [c, t] = ["c", "t"].map(|name| build.input("alice", name, Dtype::Bool, &[], None));
+        let (c, t) = (c?, t?);
+        let (mut made, argument) = (build.if_set(c, x)?, build.if_set(c, t)?);
+        for (turn, condition) in [t, argument].into_iter().enumerate() {
+            let (set, not) = (build.if_set(condition, made)?, build.unless_set(condition, made)?);
+            let (set, not) = (chain(&mut build, 2 + turn, set, x)?, chain(&mut build, 1, not, x)?);
+            made = build.select(condition, set, not)?;
+        }
+        let not = build.unless_set(c, x)?;
+        let not = chain(&mut build, 2, not, x)?;
+        let chosen = build.select(c, made, not)?;
+        build.reveal(chosen, Recipient::All)?;
+        build.finish()
+    };
+    let program = program().expect("it is well formed");
+    for parties in [2, 3] {
+        let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
+        assert_eq!(drawn(&MASKED, &plan, parties)[1], 2);
+        for seed in 0..8 {
+            let what = format!("{parties} parties, seed {seed}");
+            equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
+        }
+        cost::check(&subject(&MASKED, parties), &program, "one bit");
+    }
+}
+
+/// As many parties as there may be.
+#[test]
+fn results_and_costs_are_right_among_up_to_twelve() {
+    let program = program(5, true).expect("it is well formed");
+    for parties in 9..=12 {
+        let what = format!("{parties} parties");
+        equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(1), &what);
+        cost::check(&subject(&MASKED, parties), &program, &what);
+    }
+}
+
+/// What repeats draws for each turn; places of the branch after it come after all of them.
+#[test]
+fn a_branch_after_a_repeated_section_is_right() {
+    let program = || -> Result<Program, ProgramError> {
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Bool, &[5], None)?;
+        let y = build.input("P0", "y", Dtype::Bool, &[5], None)?;
+        let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
+        let turned =
+            build.repeat(4, &[x], &[], |build, states, _| Ok(vec![chain(build, 1, states[0], y)?]))?;
+        let x = turned[0];
+        let (set, not) = (build.if_set(c, x)?, build.unless_set(c, x)?);
+        let (set, not) = (chain(&mut build, 3, set, y)?, chain(&mut build, 2, not, y)?);
+        let chosen = build.select(c, set, not)?;
+        build.reveal(chosen, Recipient::All)?;
+        build.finish()
+    };
+    let program = program().expect("it is well formed");
+    for parties in [2, 3] {
+        let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
+        assert!(!plan.sections.is_empty(), "the turns are a section");
+        assert_eq!(drawn(&MASKED, &plan, parties), [2 * (4 + 3 + 1), 1]);
+        for seed in 0..8 {
+            let what = format!("{parties} parties, seed {seed}");
+            equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
+        }
+        cost::check(&subject(&MASKED, parties), &program, "after turns");
     }
 }
 
@@ -310,12 +463,16 @@ fn arms_share_messages() {
 
 /// A case of the program in which these arms are taken.
 fn case(protocol: &'static dyn Protocol, parties: usize, conditions: [u64; 2]) -> Case {
-    let program = program(8, false).expect("it is well formed");
+    case_of(&program(8, false).expect("it is well formed"), protocol, parties, conditions)
+}
+
+fn case_of(program: &Program, protocol: &'static dyn Protocol, parties: usize, conditions: [u64; 2]) -> Case {
     let mut inputs = generate::inputs(&program.input_types(), &mut Rng::new(3));
     for (input, condition) in inputs[2..].iter_mut().zip(conditions) {
         *input = vec![condition];
     }
-    Case::new(protocol, parties, plan(protocol, 8), &inputs)
+    let plan = lower(program, protocol.capabilities()).expect("bits have ANDs").plan;
+    Case::new(protocol, parties, plan, &inputs)
 }
 
 /// What all but one see of a case: how many bits, if they are uniform together.
@@ -336,6 +493,17 @@ fn all_but_one_together_see_nothing_of_the_arm_that_is_taken() {
                 assert!(bits.clone().is_ok_and(|bits| bits >= least), "{honest}, {conditions:?}: {bits:?}");
             }
         }
+    }
+}
+
+/// Also where the condition is made in an arm that isn't taken, of what may be anything.
+#[test]
+fn a_condition_that_is_made_in_an_arm_tells_nothing_either() {
+    let program = program(8, true).expect("it is well formed");
+    for conditions in [[0, 1], [1, 0]] {
+        let bits = seen(&case_of(&program, &MASKED, 2, conditions), 0);
+        let least = 2 * 8 * ALL as usize + 2;
+        assert!(bits.clone().is_ok_and(|bits| bits >= least), "{conditions:?}: {bits:?}");
     }
 }
 

@@ -27,8 +27,10 @@ impl Lowering<'_> {
 
     /// What puts masks in their places, the same for both arms: `s ^ t` is opened where the condition `t` is there, which may
     /// be before the arm that the branch stands in is entered. So all conditions of a switch are opened at once.
-    fn swap(&mut self, arm: Arm, condition: Reg) -> Swap {
-        if let Some(&known) = self.swaps.get(&(arm.parent, arm.condition)) {
+    ///
+    /// Nodes that are other views of one register are one condition: their arms are those of one branch in the region `parent`.
+    fn swap(&mut self, arm: Arm, parent: u32, condition: Reg) -> Swap {
+        if let Some(&known) = self.swaps.get(&(parent, condition)) {
             return known;
         }
         let region = self.region(self.program.branches.of_node[arm.condition.index()]);
@@ -41,7 +43,7 @@ impl Lowering<'_> {
         self.plan.local(Local::Xor { a, b, dst });
         self.plan.interact(OpKind::Open { a: masked, dst: opened, how: Opening::Masked });
         let swap = Swap { op, opened };
-        self.swaps.insert((arm.parent, arm.condition), swap);
+        self.swaps.insert((parent, condition), swap);
         swap
     }
 
@@ -53,7 +55,7 @@ impl Lowering<'_> {
         }
         let parent = self.region(own.parent);
         let condition = self.whole(own.condition);
-        let swap = self.capabilities.offers(Feature::MaskedArms).then(|| self.swap(own, condition));
+        let swap = self.capabilities.offers(Feature::MaskedArms).then(|| self.swap(own, parent, condition));
         let region = self.plan.masked_region(parent, Rows::one(condition, 0), own.set.into(), swap);
         self.regions.insert(arm, region);
         region

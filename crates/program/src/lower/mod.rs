@@ -133,7 +133,7 @@ struct Lowering<'a> {
     /// Regions of arms.
     regions: HashMap<u32, u32>,
     /// What puts masks of arms in their places, by the arm around and the condition.
-    swaps: HashMap<(u32, NodeId), plan::Swap>,
+    swaps: HashMap<(u32, Reg), plan::Swap>,
     /// Circuits that were laid out, each with what was said of its inputs.
     circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }

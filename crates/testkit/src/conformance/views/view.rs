@@ -66,8 +66,10 @@ impl View {
                     continue;
                 }
                 if stage.1.is_some() && case.plan.op(stage.0).region != 0 {
-                    // Arms share messages, which are whole bytes of each.
-                    view.push(delivery, 8 * delivery.payload.len(), element)?;
+                    // Arms share messages, which are whole bytes of each; unless one has the message alone.
+                    let whole = 8 * delivery.payload.len();
+                    let alone = bits.next_multiple_of(8) == whole;
+                    view.push(delivery, if alone { bits } else { whole }, element)?;
                     continue;
                 }
                 let left = left.entry((stage, delivery.from, to)).or_insert(bits);
