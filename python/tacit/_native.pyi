@@ -252,7 +252,7 @@ class Seat:
         wait: float | None = None,
         state: _StrPath | None = None,
         plays: str | None = None,
-        tag: str = "",
+        tag: str = ...,
     ) -> Seat: ...
     @property
     def name(self) -> str: ...
