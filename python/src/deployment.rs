@@ -68,13 +68,13 @@ impl Seat {
     }
 
     /// Gives the newest value of a name fresh shares, together with all other parties: what it is then, as `weights@4`.
-    fn refresh(&self, py: Python<'_>, name: String, protocol: String) -> PyResult<String> {
+    fn refresh(&self, py: Python<'_>, name: String) -> PyResult<String> {
         let (seat, state) = (self.inner.clone(), self.state.clone());
         watched(py, move || {
             let mut seat = taken(&seat)?;
             let within = seat.config().limits().connect;
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            seat.refresh(&mut state, &name, Some(&protocol), within)
+            seat.refresh(&mut state, &name, within)
         })
     }
 

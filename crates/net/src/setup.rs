@@ -39,4 +39,6 @@ pub use gather::{Note, Notes, connect, connect_lanes, quiet};
 pub use hub::{EACH, GUESTS, Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
 pub use listener::Listener;
+#[doc(hidden)]
+pub use roster::parse_enrolled;
 pub use roster::{enrol, enrolled, strike};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::Deployment;
 use tacit_net::setup::{Attendance, Hub, News, Security, SetupError, Speaker, Word, connect, quiet};
-use tacit_net::{At, Mesh, Transport};
+use tacit_net::{At, Frame, Mesh, Transport};
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -114,6 +114,45 @@ fn a_run_that_is_over_sends_nothing_more() {
     drop(other);
     until(&mut hubs, |hubs, _| hubs.iter().all(|hub| hub.is_ready(1)));
     run(&mut hubs, 1);
+}
+
+/// However many control messages come at once, none is left out, and the link stays.
+#[test]
+fn whoever_was_away_hears_all_control_messages() {
+    let deployment = Deployment::new(2, 0);
+    let mut hubs = met(&deployment, 1);
+    for number in 0..200 {
+        hubs[0].say(Speaker::Party(1), vec![number]);
+    }
+    let mut heard = Vec::new();
+    until(&mut hubs, |hubs, [_, news]| {
+        heard.extend(news.into_iter().map(|news| match news {
+            News::Said { by: Speaker::Party(0), message } => message[0],
+            other => panic!("{other:?}"),
+        }));
+        heard.len() == 200 && hubs[1].is_complete()
+    });
+    assert!(heard.into_iter().eq(0..200));
+}
+
+/// What waits to be sent stays here, too, though the other side would take it.
+#[test]
+fn what_a_run_had_queued_does_not_go_out_once_it_is_over() {
+    let deployment = Deployment::new(2, 0);
+    let mut hubs = met(&deployment, 1);
+    let over = Arc::new(AtomicBool::new(false));
+    let [mut links, mut other] = [0, 1].map(|me| hubs[me].lend(1, &[]).unwrap());
+    links.end_with(over.clone());
+    links.send(1, Frame::data(At::op(0), vec![0; 32 << 20]));
+    assert!(!links.flush(), "that is more than a socket takes");
+    over.store(true, Ordering::SeqCst);
+    let left = links.backlog(1);
+    assert!(left > 0);
+    for _ in 0..100 {
+        let _ = other.poll(Duration::from_millis(1));
+        assert!(links.flush() && !links.finish());
+    }
+    assert_eq!(links.backlog(1), left);
 }
 
 #[test]

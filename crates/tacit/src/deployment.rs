@@ -13,7 +13,7 @@ use crate::{Compiled, Error, Making, Progress, Run};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::Protocol;
+use tacit_engine::{Participants, Protocol};
 use tacit_net::Mesh;
 use tacit_net::setup::{Attendance, Config, Listener, Notes, SetupError, connect_lanes, quiet};
 use tacit_net::stream::StreamTransport;
@@ -199,7 +199,9 @@ impl Seat {
             let reason = "a tag, or another name to play, is for one program of a client whose parties serve";
             return Err(Error::Refused(reason.to_owned()));
         }
-        if let ([job], true) = (jobs, self.serves || wishes) {
+        if let [job] = jobs
+            && (self.serves || wishes || self.names_strangers(job.0))
+        {
             return self.ask(job, name, progress, within);
         }
         let chosen = Chosen::of(name)?;
@@ -219,6 +221,12 @@ impl Seat {
             }
             (result, _) => result,
         }
+    }
+
+    /// Whether a client's program names others that its list lacks: parties that serve may know them.
+    fn names_strangers(&self, compiled: &Compiled) -> bool {
+        let known = |name: &String| self.config.clients().iter().any(|client| client.name == *name);
+        !self.is_party() && !Participants::clients_of(compiled.plan(), &self.parties()).iter().all(known)
     }
 
     /// Asks parties that serve for a run.

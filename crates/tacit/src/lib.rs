@@ -63,6 +63,8 @@ mod state;
 mod stored;
 mod stream;
 mod supplies;
+#[cfg(test)]
+mod testing;
 
 pub use attempts::MOST_ATTEMPTS;
 pub use auto_select::{

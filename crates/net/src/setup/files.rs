@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::error::SetupError;
 
 /// The longest file that is read: a list of [`super::hello::MAX_ENDPOINTS`] is far below it.
-const MAX_FILE: u64 = 1 << 20;
+pub(super) const MAX_FILE: u64 = 1 << 20;
 
 /// Reads a file whole.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, SetupError> {

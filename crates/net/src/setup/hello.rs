@@ -21,7 +21,7 @@ use crate::tls::pin::Fingerprint;
 use crate::{Lane, MAX_LANES};
 
 /// The version of everything on a link: hello, frames, and the order of things.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// More parties and clients than this are refused.
 pub const MAX_ENDPOINTS: usize = 256;
@@ -207,6 +207,13 @@ impl Hello {
 
     /// What differs between the other side's run and this one's, in words; `names` are this side's.
     pub fn other_run(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        if self.lane.count != theirs.lane.count && self.stays {
+            return Some(format!(
+                "it serves {} runs at once, and this side {}: use the same number everywhere (--at-once)",
+                theirs.lane.count.saturating_sub(1),
+                self.lane.count.saturating_sub(1)
+            ));
+        }
         if self.lane.count != theirs.lane.count {
             return Some(format!(
                 "its run is in {} lanes, this side's in {}: use the same number everywhere",
@@ -226,9 +233,10 @@ impl Hello {
     /// What differs in the other side's list, in words; `names` are this side's.
     pub fn difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
         if self.stays != theirs.stays {
-            let (stays, goes) = ("serves (tacit serve)", "begins one run (tacit run)");
+            let (stays, goes) =
+                ("is for parties that serve (tacit serve; --plays, --tag)", "is for one run (tacit run)");
             let (its, own) = if theirs.stays { (stays, goes) } else { (goes, stays) };
-            return Some(format!("it {its}, and this side {own}: parties use the same command"));
+            return Some(format!("its call {its}, and this side's {own}"));
         }
         if self.stays {
             return self.party_difference(theirs, names);
@@ -344,6 +352,10 @@ mod tests {
         let theirs = Hello { lane: Lane::ONLY, ..hello() };
         let says = mine.other_run(&theirs, &names()).unwrap();
         assert!(says.starts_with("its run is in 1 lanes, this side's in 64"), "{says}");
+        let [mine, theirs] = [mine, Hello { lane: Lane { number: 0, count: 5 }, ..hello() }]
+            .map(|hello| Hello { stays: true, ..hello });
+        let says = mine.other_run(&theirs, &names()).unwrap();
+        assert!(says.starts_with("it serves 4 runs at once, and this side 63"), "{says}");
     }
 
     #[test]

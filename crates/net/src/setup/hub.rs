@@ -19,7 +19,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
@@ -37,6 +37,9 @@ use crate::{At, Frame, FrameKind, Lane, MAX_LANES};
 /// Bytes of a control message at most.
 pub const MAX_CONTROL: usize = 64 << 10;
 
+/// Bytes that wait for somebody to read them: with more the connection is closed, since a message can't be left out.
+const BACKLOG: usize = 4 * MAX_CONTROL;
+
 /// Connections of clients at most.
 pub const GUESTS: usize = 1024;
 
@@ -47,6 +50,9 @@ pub const EACH: usize = 64;
 /// and with signs of life.
 const EARLY: usize = 2 << 20;
 const EARLY_FRAMES: usize = 32;
+
+/// How long nothing more is told of a party that can't take part as it is: it calls, and is called, again and again.
+const UNFIT: Duration = Duration::from_mins(1);
 
 /// Control messages of one link that are taken in at one look. One that talks without end holds nobody up.
 const BURST: usize = 16;
@@ -152,6 +158,8 @@ pub struct Hub {
     back: (Sender<Back>, Receiver<Back>),
     scratch: Scratch,
     vacant: Vacant,
+    /// When it was told of each party that it can't take part as it is.
+    unfit: Vec<Option<Instant>>,
     notes: Notes,
     news: Vec<News>,
     wakeups: u64,
@@ -208,6 +216,7 @@ impl Hub {
             back: channel(),
             scratch: Scratch::new(),
             vacant: Vacant::new(),
+            unfit: vec![None; config.parties().len()],
             notes: quiet(),
             news: Vec::new(),
             wakeups: 0,
@@ -293,10 +302,7 @@ impl Hub {
             Speaker::Guest(guest) => self.guests.get_mut(&guest).and_then(|guest| guest.link.as_mut()),
         };
         if let Some(link) = link {
-            // Whoever doesn't read what it is told is told no more.
-            if link.backlog() <= MAX_CONTROL {
-                link.send(Frame::data(At::default(), message), &mut self.scratch);
-            }
+            link.send(Frame::data(At::default(), message), &mut self.scratch);
         }
     }
 
@@ -361,8 +367,9 @@ impl Hub {
         self.hear()?;
         self.dial()?;
         self.read();
-        let (missing, names) = (self.missing(), self.config.names());
+        let missing = self.missing();
         if self.vacant.is_to_be_told(&missing) && !missing.is_empty() {
+            let names = self.config.names();
             let named = missing.iter().filter_map(|&peer| names.get(peer)).map(String::as_str);
             (self.notes)(Note::Waiting(&named.collect::<Vec<_>>()));
         }
@@ -434,25 +441,43 @@ impl Hub {
 
     /// Goes on calling the parties that this one calls and has no link to.
     fn dial(&mut self) -> Result<(), SetupError> {
-        let names = self.config.names();
-        for way in self.ways.iter_mut().flatten().filter(|way| matches!(way.place, Place::Vacant)) {
-            let Some(dial) = &mut way.dial else { continue };
-            match dial.advance(&self.caller, &names) {
-                Ok(None) => {}
-                Ok(Some(channel)) => {
-                    if let Ok(link) = Resting::new(channel, EARLY, &mut self.scratch) {
-                        way.place = Place::Resting(Box::new(link));
-                        self.connections += 1;
+        let is_vacant = |way: &Way| matches!(way.place, Place::Vacant) && way.dial.is_some();
+        if !self.ways.iter().flatten().any(is_vacant) {
+            return Ok(());
+        }
+        let (names, mut unfit) = (self.config.names(), Vec::new());
+        for (peer, ways) in self.ways.iter_mut().enumerate() {
+            for way in ways.iter_mut().filter(|way| is_vacant(way)) {
+                let Some(dial) = &mut way.dial else { continue };
+                match dial.advance(&self.caller, &names) {
+                    Ok(None) => {}
+                    Ok(Some(channel)) => {
+                        if let Ok(link) = Resting::new(channel, EARLY, &mut self.scratch) {
+                            way.place = Place::Resting(Box::new(link));
+                            self.connections += 1;
+                        }
                     }
-                }
-                Err(error @ SetupError::System { .. }) => return Err(error),
-                Err(error) => {
-                    dial.rest();
-                    (self.notes)(Note::Unfit(&error));
+                    Err(error @ SetupError::System { .. }) => return Err(error),
+                    Err(error) => {
+                        dial.rest();
+                        unfit.push((peer, error));
+                    }
                 }
             }
         }
+        for (peer, error) in &unfit {
+            self.tell_unfit(*peer, error);
+        }
         Ok(())
+    }
+
+    /// Tells that a party can't take part as it is, and not again for a while.
+    fn tell_unfit(&mut self, peer: usize, error: &SetupError) {
+        let Some(told) = self.unfit.get_mut(peer) else { return };
+        if told.is_none_or(|told| told.elapsed() >= UNFIT) {
+            *told = Some(Instant::now());
+            (self.notes)(Note::Unfit(error));
+        }
     }
 
     /// Reads what rests.
@@ -461,16 +486,19 @@ impl Hub {
         for (peer, ways) in ways.iter_mut().enumerate() {
             for (lane, way) in ways.iter_mut().enumerate() {
                 let Place::Resting(link) = &mut way.place else { continue };
-                if lane > 0 {
+                let who = Speaker::Party(peer);
+                let stays = if lane == 0 {
+                    say_on(link, scratch, who, news)
+                } else {
                     // What comes is for the next run.
                     link.service(scratch);
-                } else if !say_on(link, scratch, Speaker::Party(peer), news) {
-                    news.push(News::Left { who: Speaker::Party(peer) });
+                    link.lost().is_none() && link.unread() <= EARLY_FRAMES
+                };
+                if !stays {
                     way.place = Place::Vacant;
-                    continue;
-                }
-                if link.lost().is_some() || link.unread() > EARLY_FRAMES {
-                    way.place = Place::Vacant;
+                    if lane == 0 {
+                        news.push(News::Left { who });
+                    }
                 }
             }
         }
@@ -485,8 +513,11 @@ impl Hub {
     }
 }
 
-/// What somebody has said; whether it is still here, and has said nothing but control messages.
+/// What somebody has said; whether it is still here, has said nothing but control messages, and reads what it is told.
 fn say_on(link: &mut Resting, scratch: &mut Scratch, by: Speaker, news: &mut Vec<News>) -> bool {
+    if link.backlog() > BACKLOG {
+        return false;
+    }
     for _ in 0..BURST {
         if link.unread() == 0 {
             link.service(scratch);

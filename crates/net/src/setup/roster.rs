@@ -25,9 +25,6 @@ use super::files;
 use super::hello::{ENTRY, entry};
 use crate::tls::pin::Fingerprint;
 
-/// More enrolled clients than this are refused.
-const MAX_CLIENTS: usize = 8192;
-
 /// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,20 +56,23 @@ pub fn enrolled(config: &Config) -> Result<Vec<Client>, SetupError> {
     }
     let wrong = |detail: String| SetupError::Config { path: path.clone(), detail };
     let text = String::from_utf8(files::read(&path)?).map_err(|_| wrong("not a text in UTF-8".to_owned()))?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    if file.client.len() > MAX_CLIENTS {
-        return Err(wrong(format!("more than {MAX_CLIENTS} clients")));
-    }
-    let mut clients = Vec::with_capacity(file.client.len());
-    for FileClient { name, fingerprint } in file.client {
-        let print = fingerprint.map(|text| text.parse::<Fingerprint>()).transpose();
-        let fingerprint = print.map_err(|error| wrong(format!("fingerprint of {name}: {error}")))?;
-        if fingerprint.is_none() && config.security() == Security::Tls {
-            return Err(wrong(format!("{name} has no fingerprint, which TLS needs")));
-        }
-        clients.push(Client { name, fingerprint });
-    }
-    check(config, &clients).map_err(wrong)?;
+    parse_enrolled(config, &text).map_err(wrong)
+}
+
+/// What a list of clients beside a configuration says.
+///
+/// # Errors
+/// What is wrong with it, in words.
+#[doc(hidden)]
+pub fn parse_enrolled(config: &Config, text: &str) -> Result<Vec<Client>, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let client = |FileClient { name, fingerprint }| {
+        let print = fingerprint.map(|text: String| text.parse::<Fingerprint>()).transpose();
+        let fingerprint = print.map_err(|error| format!("fingerprint of {name}: {error}"))?;
+        Ok(Client { name, fingerprint })
+    };
+    let clients = file.client.into_iter().map(client).collect::<Result<Vec<Client>, String>>()?;
+    check(config, &clients)?;
     Ok(clients)
 }
 
@@ -82,6 +82,9 @@ fn check(config: &Config, clients: &[Client]) -> Result<(), String> {
     let mut prints: HashSet<Fingerprint> = config.fingerprints().into_iter().flatten().collect();
     for Client { name, fingerprint } in clients {
         check_name(name)?;
+        if fingerprint.is_none() && config.security() == Security::Tls {
+            return Err(format!("{name} has no fingerprint, which TLS needs"));
+        }
         if !names.insert(name.clone()) {
             return Err(format!("two parties or clients have the name {name}"));
         }
@@ -128,10 +131,6 @@ fn alone(config: &Config) -> Result<fs::File, SetupError> {
 /// Replaces the list whole.
 fn write(config: &Config, clients: &[Client]) -> Result<(), SetupError> {
     let path = place(config);
-    if clients.len() > MAX_CLIENTS {
-        let detail = format!("more than {MAX_CLIENTS} clients");
-        return Err(SetupError::Config { path, detail });
-    }
     check(config, clients).map_err(|detail| SetupError::Config { path: path.clone(), detail })?;
     let mut text = String::from("# Clients enrolled by `tacit client add`.\n");
     for Client { name, fingerprint } in clients {
@@ -140,6 +139,10 @@ fn write(config: &Config, clients: &[Client]) -> Result<(), SetupError> {
         if let Some(print) = fingerprint {
             let _ = writeln!(text, "fingerprint = \"{print}\"");
         }
+    }
+    if text.len() as u64 > files::MAX_FILE {
+        let detail = format!("longer than {} bytes: no more clients can be listed", files::MAX_FILE);
+        return Err(SetupError::Config { path, detail });
     }
     let fresh = path.with_extension("toml.new");
     let written = fs::File::create(&fresh)
@@ -245,6 +248,23 @@ mod tests {
         fs::write(place(&config), "").unwrap();
         assert!(matches!(roster.refresh(), Ok(true)));
         assert!(!roster.knows(&client(1)));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_written() {
+        let (folder, config) = config("unread");
+        let nameless = Client { name: "dora".to_owned(), fingerprint: None };
+        let refused = enrol(&config, nameless).unwrap_err().to_string();
+        assert!(refused.contains("dora has no fingerprint"), "{refused}");
+        let long = |number: u32| {
+            let print = [&number.to_le_bytes()[..], &[1; 28]].concat();
+            let fingerprint = Some(Fingerprint(print.try_into().unwrap()));
+            Client { name: format!("{number:0>60}"), fingerprint }
+        };
+        let all: Vec<Client> = (0..8000).map(long).collect();
+        assert!(write(&config, &all).unwrap_err().to_string().contains("no more clients"));
+        assert_eq!(enrolled(&config).unwrap(), []);
         fs::remove_dir_all(folder).unwrap();
     }
 

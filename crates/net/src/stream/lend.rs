@@ -40,9 +40,11 @@ impl Resting {
         Ok(Self { link, unread, lost: None })
     }
 
-    /// Refuses payloads of more than so many bytes from now on.
+    /// Refuses payloads of more than so many bytes from now on: with one under way that is longer the link has ended.
     pub(crate) fn limit(&mut self, bytes: usize) {
-        self.link.limit(bytes);
+        if let Err(FrameTooLong { limit, got }) = self.link.limit(bytes) {
+            self.lost = Some(ErrorKind::TooLong { limit, got });
+        }
     }
 
     pub(crate) fn socket(&self) -> &TcpStream {
@@ -191,8 +193,9 @@ impl Transport for Lent {
         self.links.send(to, frame);
     }
 
+    /// Of a run that is over nothing more goes out, and nothing is waited for.
     fn flush(&mut self) -> bool {
-        self.links.flush()
+        self.is_over() || self.links.flush()
     }
 
     fn backlog(&self, to: usize) -> usize {
@@ -231,6 +234,9 @@ impl Transport for Lent {
     }
 
     fn finish(&mut self) -> bool {
+        if self.is_over() {
+            return false;
+        }
         // Whoever left first needs no goodbye for its run. It does for the next one.
         for peer in 0..self.ends.len() {
             if self.ends.get(peer).is_some_and(|end| end.heard && !end.said) {

@@ -71,8 +71,11 @@ impl Link {
     }
 
     /// Refuses payloads of more than so many bytes from now on.
-    pub(super) fn limit(&mut self, bytes: usize) {
-        self.reader.limit(bytes);
+    ///
+    /// # Errors
+    /// If one that is under way is longer.
+    pub(super) fn limit(&mut self, bytes: usize) -> Result<(), FrameTooLong> {
+        self.reader.limit(bytes)
     }
 
     pub(super) fn wire(&self) -> WireBytes {

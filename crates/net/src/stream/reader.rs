@@ -44,9 +44,18 @@ impl FrameReader {
         Self { limit, header: [0; HEADER_BYTES], header_len: 0, payload: None }
     }
 
-    /// Refuses payloads of more than so many bytes from now on; one that is under way may be longer.
-    pub(crate) fn limit(&mut self, bytes: usize) {
+    /// Refuses payloads of more than so many bytes from now on.
+    ///
+    /// # Errors
+    /// If one that is under way is longer.
+    pub(crate) fn limit(&mut self, bytes: usize) -> Result<(), FrameTooLong> {
         self.limit = bytes;
+        match &self.payload {
+            Some(Payload { header, .. }) if header.len > bytes => {
+                Err(FrameTooLong { limit: bytes, got: header.len })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the stream stands between two frames.
@@ -181,6 +190,15 @@ mod tests {
         let header = Header { kind: FrameKind::Data, at: At::op(0), len: 101 }.bytes();
         assert_eq!(parse_frames(&header, 101), Ok(Vec::new()));
         assert_eq!(parse_frames(&header, 100), Err(FrameTooLong { limit: 100, got: 101 }));
+    }
+
+    #[test]
+    fn a_limit_is_for_what_is_under_way_too() {
+        let header = Header { kind: FrameKind::Data, at: At::op(0), len: 101 }.bytes();
+        let mut reader = FrameReader::new(101);
+        reader.push(&header, &mut Pool::default(), &mut |_| panic!()).unwrap();
+        assert_eq!(reader.limit(101), Ok(()));
+        assert_eq!(reader.limit(100), Err(FrameTooLong { limit: 100, got: 101 }));
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub(crate) fn ask(
     let (mut attendance, run, players) = asking.until_begun(links)?;
     let endpoint = endpoint.bound_to(bound(run, wish.tag, &players));
     let lent = attendance.lend(parties.len() + players.len());
-    let mesh = mesh(Box::new(lent), config, me, &players, config.limits());
+    let mesh = mesh(Box::new(lent), config, me, &players);
     let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
     let played = run_over(me, &chosen, &[endpoint], own, progress, || Ok(vec![mesh]));
     *links = attendance.after_run();
@@ -219,17 +219,11 @@ impl Asking<'_> {
         if let Some((party, _)) = all.find(|(_, theirs)| *theirs != (run, players.clone())) {
             return declined(party, "it would begin another run than the first party");
         }
-        let is_own = |player: &&Player| {
-            let clients = self.config.clients().iter();
-            player.plays == self.request.plays
-                && clients
-                    .skip(self.config.me() - self.config.parties().len())
-                    .take(1)
-                    .any(|me| player.is(me))
-        };
-        if !players.iter().map(|player| &player.plays).eq(&self.needs)
-            || !players.iter().any(|player| is_own(&player))
-        {
+        let me = self.config.me().checked_sub(self.config.parties().len());
+        let me = me.and_then(|me| self.config.clients().get(me));
+        let is_own =
+            |player: &Player| player.plays == self.request.plays && me.is_some_and(|me| player.is(me));
+        if !players.iter().map(|player| &player.plays).eq(&self.needs) || !players.iter().any(is_own) {
             return declined(0, "it would begin another run than was asked for");
         }
         if is_one_twice(&players.iter().collect::<Vec<_>>()) {

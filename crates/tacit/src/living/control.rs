@@ -164,6 +164,46 @@ mod tests {
     }
 
     #[test]
+    fn readers_of_control_messages_bear_mutants() {
+        let player = Player { plays: "a".into(), client: "carol".into(), print: Some([5; 32]) };
+        let request = Request {
+            id: u64::MAX,
+            program: [3; 32],
+            protocol: "astra roles=012".into(),
+            plays: "bidder".into(),
+            tag: "x".into(),
+        };
+        let proposal = Proposal {
+            run: 9,
+            lane: 2,
+            program: [4; 32],
+            tag: "x".into(),
+            players: vec![(player.clone(), 7)],
+        };
+        let seeds = [
+            write(&ToParty::Ask(request)),
+            write(&ToParty::Withdraw),
+            write(&ToClient::Waits { id: 7, missing: vec!["b".into(), "c".into()] }),
+            write(&ToClient::Busy { id: 7, seconds: 2 }),
+            write(&ToClient::Begin { id: 7, run: 9, players: vec![player.clone(), player] }),
+            write(&Between::Propose(proposal)),
+            write(&Between::Decline { run: 9, reason: "no".into() }),
+        ];
+        crate::testing::bears_mutants(&seeds, |bytes| {
+            // What is read has one meaning: written again, it is read as the same.
+            if let Some(read_first) = read::<ToParty>(bytes) {
+                assert_eq!(read(&write(&read_first)), Some(read_first));
+            }
+            if let Some(read_first) = read::<ToClient>(bytes) {
+                assert_eq!(read(&write(&read_first)), Some(read_first));
+            }
+            if let Some(read_first) = read::<Between>(bytes) {
+                assert_eq!(read(&write(&read_first)), Some(read_first));
+            }
+        });
+    }
+
+    #[test]
     fn who_plays_what_is_bound() {
         let player = |client: &str, print| Player { plays: "bidder".into(), client: client.into(), print };
         let all = [

@@ -91,7 +91,8 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// The desk of party `me` for these programs. `first` is greater than the number of any run that party 0 has proposed in
+    /// The desk of party `me` for these programs, with so many runs at a time at most, and no more than attempts may come. `first`
+    /// is greater than the number of any run that party 0 has proposed in
     /// an earlier life.
     pub(crate) fn new(
         me: usize,
@@ -99,10 +100,9 @@ impl Desk {
         protocol: String,
         programs: HashMap<[u8; 32], Vec<String>>,
         serving: &Serving,
-        attempts: usize,
+        (most, attempts): (usize, usize),
         first: u64,
     ) -> Self {
-        let most = usize::from(serving.at_once);
         Self {
             me,
             names,
@@ -111,14 +111,13 @@ impl Desk {
             open: serving.open.clone(),
             visitors: BTreeMap::new(),
             order: Order::new(serving.queue),
-            lanes: vec![None; most + 1],
+            lanes: vec![None; usize::from(serving.at_once) + 1],
             runs: BTreeMap::new(),
             ready: BTreeMap::new(),
             asked: BTreeSet::new(),
             not_before: Instant::now(),
             last_run: first,
-            // What a party holds is one run's at a time.
-            most: if serving.holdings.is_empty() { most } else { most.min(1) },
+            most,
             attempts,
             losses: HashMap::new(),
             left: serving.runs,
@@ -300,7 +299,7 @@ impl Desk {
                 let waits = visitor
                     .run
                     .is_none_or(|run| self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running));
-                if visitor.asked.is_some() && (visitor.run.is_none() || waits) {
+                if visitor.asked.is_some() && waits {
                     // A connection is for one request at a time.
                     return self.dismiss(hub, guest);
                 }

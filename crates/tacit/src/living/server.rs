@@ -5,10 +5,11 @@ use super::desk::{Begun, Desk};
 use crate::attempts::Attempts;
 use crate::deployment::{endpoint_of, run_over};
 use crate::error::link;
+use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
 use crate::state::{NO_STATE, Residents};
-use crate::{Compiled, Error, Fill, Kept, Run, Source, State};
+use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, Source, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
 use tacit_net::setup::{Config, Hub, News, Note, Notes, Waker, quiet};
 use tacit_net::stream::Lent;
-use tacit_net::{Limits, Mesh, Transport};
+use tacit_net::{Mesh, Transport};
 use tacit_program::Value;
 
 /// How long the same names wait to be played before it is told.
@@ -53,7 +54,8 @@ pub const QUEUE: usize = 256;
 pub struct Serving {
     /// The protocol's name with its parameters, the same for everybody.
     pub protocol: String,
-    /// Runs at a time at most, the same for all parties: each has links of its own. One at a time uses what the party holds.
+    /// Runs at a time at most, the same for all parties: each has links of its own. One at a time uses what the party holds; and
+    /// runs of a protocol that has no lanes ([`Protocol::admit_lanes`](tacit_engine::Protocol::admit_lanes)) take turns.
     pub at_once: u16,
     /// Runs that wait to be at most; a request for another one is told that the parties are busy.
     pub queue: usize,
@@ -110,11 +112,17 @@ type Wrap = Arc<dyn Fn(Lent) -> Box<dyn Transport> + Send + Sync>;
 /// A run that has ended, and how.
 type Ended = (Proposal, Result<Run, Error>);
 
+/// An offer, with what this party has to know of its program to take part in a run.
+struct Known {
+    offer: Offer,
+    endpoint: Endpoint,
+}
+
 /// What all runs share.
 struct Shared {
     config: Config,
     chosen: Chosen,
-    offers: HashMap<[u8; 32], Offer>,
+    offers: HashMap<[u8; 32], Known>,
     /// Nothing if it holds nothing: then runs don't wait for one another.
     holdings: Option<Mutex<Holdings>>,
     wrap: Option<Wrap>,
@@ -160,7 +168,7 @@ impl Server {
                 endpoint.encode(config.me(), &given)?;
             }
             programs.insert(compiled.hash(), needs);
-            known.insert(compiled.hash(), offer);
+            known.insert(compiled.hash(), Known { offer, endpoint });
         }
         let hub = Hub::open(config, serving.at_once)?;
         for name in &serving.open {
@@ -176,8 +184,8 @@ impl Server {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
         let attempts = Attempts::default();
-        let desk =
-            Desk::new(config.me(), parties, chosen.to_string(), programs, &serving, attempts.left(), first);
+        let (name, bounds) = (chosen.to_string(), (runs_at_once(&chosen, &serving), attempts.left()));
+        let desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
         let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
         Ok(Self {
@@ -307,7 +315,7 @@ impl Server {
                 self.desk.lost(client);
             }
         }
-        let Some(offer) = self.shared.offers.get(&proposal.program) else { return Ok(()) };
+        let Some(Known { offer, .. }) = self.shared.offers.get(&proposal.program) else { return Ok(()) };
         let is_lasting = result.as_ref().is_err_and(|error| is_lasting(error, proposal));
         let clients = proposal.players.iter();
         let clients = clients.map(|(player, _)| (player.plays.clone(), player.client.clone())).collect();
@@ -357,6 +365,13 @@ fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
     }
 }
 
+/// Runs that may be under way together. What a party holds is one run's at a time. A failed check ends all, and a run of a
+/// protocol that promises fairness may be in the midst of its outputs then, which is why it has no lanes either.
+fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
+    let is_one = !serving.holdings.is_empty() || admitted_lanes(&*chosen.protocol, 2).is_err();
+    if is_one { 1 } else { serving.at_once.into() }
+}
+
 /// The client of a run whose loss ended it in the middle of a check.
 fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
     let Error::Aborted { attempt: true, cause, .. } = error else { return None };
@@ -368,13 +383,11 @@ fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
 /// A party's part in a run.
 fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
     let Shared { config, chosen, offers, holdings, wrap } = shared;
-    let Some(offer) = offers.get(&proposal.program) else {
+    let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
         return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
     };
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let needs = players.iter().map(|player| player.plays.clone()).collect();
-    let endpoint = endpoint_of(config, &offer.compiled, chosen.protocol.clone(), needs)?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &players));
+    let endpoint = endpoint.clone().bound_to(bound(proposal.run, &proposal.tag, &players));
     let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
     let (store, state) = match held.as_deref_mut() {
         Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
@@ -392,28 +405,23 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
         Some(wrap) => wrap(links),
         None => Box::new(links),
     };
-    let mesh = mesh(transport, config, config.me(), &players, config.limits());
+    let mesh = mesh(transport, config, config.me(), &players);
     let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
     Ok(runs?.swap_remove(0))
 }
 
 /// The mesh of a run: parties, then the clients that play in it.
-pub(crate) fn mesh(
-    links: Box<dyn Transport>,
-    config: &Config,
-    me: usize,
-    players: &[Player],
-    limits: &Limits,
-) -> Mesh {
+pub(crate) fn mesh(links: Box<dyn Transport>, config: &Config, me: usize, players: &[Player]) -> Mesh {
     let parties = config.parties().iter().map(|party| &party.name);
     let names = parties.chain(players.iter().map(|player| &player.client)).cloned().collect();
-    Mesh::new(links, me, names, limits.clone())
+    Mesh::new(links, me, names, config.limits().clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tacit_engine::Error as Cause;
+    use tacit_net::Limits;
     use tacit_session::Error as SessionError;
 
     fn proposal(clients: &[&str]) -> Proposal {
@@ -433,6 +441,24 @@ mod tests {
         for error in [Error::Store(tacit_store::Error::Closed), Error::Feed("it panicked".into())] {
             assert!(is_lasting(&error, &asked) && is_lasting(&error, &own), "{error}");
         }
+    }
+
+    #[test]
+    fn runs_that_one_another_can_harm_take_turns() {
+        let runs = |protocol: &str, state: Option<(State, Fill)>| {
+            let serving = Serving {
+                protocol: protocol.to_owned(),
+                at_once: 4,
+                queue: QUEUE,
+                runs: None,
+                open: Vec::new(),
+                holdings: Holdings { store: None, state },
+            };
+            runs_at_once(&Chosen::of(protocol).unwrap(), &serving)
+        };
+        assert_eq!(["replicated", "astra-malicious", "gmw"].map(|name| runs(name, None)), [4; 3]);
+        assert_eq!(runs("astra-fair", None), 1);
+        assert_eq!(runs("replicated", Some((State::new(), Fill::new()))), 1);
     }
 
     #[test]

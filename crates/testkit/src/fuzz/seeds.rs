@@ -91,19 +91,51 @@ pub(super) fn hellos() -> Vec<Vec<u8>> {
     ]
 }
 
-pub(super) fn configs() -> Vec<Vec<u8>> {
-    let print = |digit: char| digit.to_string().repeat(64);
+fn print(digit: char) -> String {
+    digit.to_string().repeat(64)
+}
+
+const HEAD: &str = "me = \"P0\"\ntransport = \"tls\"\nkey = \"key.pem\"\ncertificate = \"certificate.pem\"\n";
+
+/// Three parties of a list.
+fn three() -> String {
     let party = |name: &str, address: &str, digit: char| {
         format!("[[party]]\nname = \"{name}\"\naddress = \"{address}\"\nfingerprint = \"{}\"\n", print(digit))
     };
-    let head = "me = \"P0\"\ntransport = \"tls\"\nkey = \"key.pem\"\ncertificate = \"certificate.pem\"\n";
-    let parties = [
+    [
         party("P0", "10.0.0.1:7700", 'a'),
         party("P1", "10.0.0.2:7700", 'b'),
         party("P2", "server.example.org:7700", 'c'),
     ]
-    .concat();
-    let client = format!("[[client]]\nname = \"alice\"\nfingerprint = \"{}\"\n", print('d'));
+    .concat()
+}
+
+/// A client of a list.
+fn client(name: &str, digit: char) -> String {
+    format!("[[client]]\nname = \"{name}\"\nfingerprint = \"{}\"\n", print(digit))
+}
+
+/// Three parties and a client.
+pub(super) fn deployment() -> String {
+    [HEAD, &three(), &client("alice", 'd')].concat()
+}
+
+pub(super) fn clients() -> Vec<Vec<u8>> {
+    let texts = [
+        String::new(),
+        client("bob", 'e'),
+        client("bob", 'e') + &client("carol", 'f'),
+        client("bob", 'e') + &client("bob", 'f'),
+        client("bob", 'a'),
+        client("alice", 'e'),
+        "[[client]]\nname = \"bob\"\n".to_owned(),
+        "client = [{ name = \"bob\", fingerprint = \"short\" }]".to_owned(),
+    ];
+    texts.map(String::into_bytes).to_vec()
+}
+
+pub(super) fn configs() -> Vec<Vec<u8>> {
+    let (head, parties, client) = (HEAD, three(), client("alice", 'd'));
     let limits = "[limits]\nframe_bytes = 1048576\ninbox_bytes = 1000000\noutbox_bytes = 65536\n\
                   silence_seconds = 2.5\npatience_seconds = 60.0\nconnect_seconds = 5.0\n\
                   handshake_seconds = 1.0\nlinger_seconds = 0.5\ncallers = 8\n";

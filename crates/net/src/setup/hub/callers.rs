@@ -93,7 +93,7 @@ impl Hub {
         let own = &self.caller.hello;
         if let Some(detail) = own.difference(hello, &names).or_else(|| own.other_run(hello, &names)) {
             let unfit = SetupError::Differs { peer: name.clone(), detail: detail.clone() };
-            (self.notes)(Note::Unfit(&unfit));
+            self.tell_unfit(claimed, &unfit);
             return self.turn_away(greeting, &format!("is {name}: {detail}"));
         }
         if claimed <= self.config.me() {

@@ -132,9 +132,11 @@ impl Desk {
             return Some("the run's number has been before".to_owned());
         }
         let waiting = self.runs.values().filter(|run| run.stage == Stage::Proposed).count();
-        if proposal.lane == 0 || usize::from(proposal.lane) >= self.lanes.len() || waiting >= self.lanes.len()
-        {
+        if proposal.lane == 0 || usize::from(proposal.lane) >= self.lanes.len() {
             return Some("there is no such lane".to_owned());
+        }
+        if waiting >= self.lanes.len() {
+            return Some("as many proposals wait as there are lanes".to_owned());
         }
         if self.left == Some(0) {
             return Some("has begun all its runs".to_owned());
@@ -198,15 +200,18 @@ impl Desk {
     /// The run begins: its clients are told, and its links are lent.
     pub(super) fn begin(&mut self, hub: &mut Hub, run: u64) -> Option<Begun> {
         let proposal = self.runs.get(&run)?.proposal.clone();
+        let lane = proposal.lane;
         let guests = self.guests_of(hub, &proposal);
+        let guests =
+            guests.filter(|guests| hub.is_ready(lane) && guests.iter().all(|guest| hub.is_resting(*guest)));
         let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
         for (guest, (_, id)) in guests.iter().flatten().zip(&proposal.players) {
             let begin = ToClient::Begin { id: *id, run, players: players.clone() };
             hub.say(Speaker::Guest(*guest), write(&begin));
         }
-        let Some(links) = guests.and_then(|guests| hub.lend(proposal.lane, &guests)) else {
+        let Some(links) = guests.and_then(|guests| hub.lend(lane, &guests)) else {
             // A link was lost in this moment. The others have begun, and notice it on the lane's links.
-            hub.give_up(proposal.lane);
+            hub.give_up(lane);
             self.release(hub, run, "a link was lost as the run began");
             return None;
         };

@@ -19,7 +19,7 @@ fn desk(attempts: usize) -> Desk {
     };
     let names = ["P0", "P1", "P2"].map(str::to_owned).to_vec();
     let programs = HashMap::from([(PROGRAM, serving.open.clone())]);
-    Desk::new(1, names, "replicated".into(), programs, &serving, attempts, 0)
+    Desk::new(1, names, "replicated".into(), programs, &serving, (4, attempts), 0)
 }
 
 fn player(client: &str, plays: &str) -> Player {
