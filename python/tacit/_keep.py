@@ -40,9 +40,8 @@ def kept(
     Raises:
         ProgramError: The name is empty, a range isn't one, or the type can't hold it.
     """
+    _check_name(name)
     dtype = checked_dtype(dtype)
-    if not isinstance(name, str) or not name or "@" in name or "[" in name:
-        raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
     return Kept(name, checked_shape(shape), dtype, None if range is None else checked_range(range, dtype))
 
 
@@ -76,8 +75,7 @@ def keep(
         value._refuse("tacit.keep")
     if not isinstance(value, Tensor):
         raise fault(ProgramTypeError, f"tacit.keep takes a secret, and this is a {type(value).__name__}")
-    if not isinstance(name, str) or not name or "@" in name or "[" in name:
-        raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
+    _check_name(name)
     if any(isinstance(names, (str, Plan)) for names in (readers, learners, writers)):
         raise fault(ProgramError, "readers, learners and writers are lists", "use learners=['alice']")
     leaving(value, "keep", "kept")
@@ -85,6 +83,11 @@ def keep(
         raise fault(ProgramError, "readers=[] lets no plan read it", "name a plan, or leave readers out")
     read, written = ([_hash(plan) for plan in plans or ()] for plans in (readers, writers))
     value._at().keep(value._id, name, read, None if learners is None else list(learners), written)
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name or "@" in name or "[" in name:
+        raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
 
 
 def _hash(reader: Plan | str) -> bytes:

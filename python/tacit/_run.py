@@ -235,7 +235,7 @@ class _SeatRunner(Runner):
         self._taken().drop(value)
 
     def refresh(self, name: str) -> str:
-        return self._taken().refresh(name, self._protocol)
+        return self._taken().refresh(name)
 
     def _taken(self) -> _native.Seat:
         """The seat, which isn't given up."""

@@ -62,16 +62,15 @@ fn key(args: &FolderArgs) -> Result<Option<[u8; 32]>, Failure> {
 
 /// Fresh shares of a value, at this party or at all.
 fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure> {
-    let protocol = args.protocol.given()?;
     let fresh = if let Some(config) = &args.config {
         let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
         let mut seat = Seat::with(config)?;
         seat.tell(meeting(seat.name()));
         let mut state = seat.open_state(&args.state)?;
         let within = seat.config().limits().connect;
-        seat.refresh(&mut state, &args.name, protocol.as_deref(), within)?
+        seat.refresh(&mut state, &args.name, within)?
     } else {
-        let local = simulation(&args.protocol.name(), args.simulate)?;
+        let local = simulation(&args.protocol, args.simulate)?;
         local.refresh(&mut local.open_states(&args.state)?, &args.name)?
     };
     context.line(&if context.json { json!({"kept": fresh}).to_string() } else { format!("kept {fresh}") })

@@ -41,7 +41,7 @@ pub const MADE_WITH: u16 = 0x25;
 /// What material a party has in its store.
 pub const STORED: u16 = 0x30;
 /// What a party keeps between runs; op is 0 for what there is, 1 for digests of what is read, 2 for what it has kept, and 3 for
-/// digests of that.
+/// digests of that. From 0x100 on, fresh vectors to share it anew.
 pub const KEPT: u16 = 0x31;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;

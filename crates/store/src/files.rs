@@ -28,10 +28,14 @@ fn attempt<T>(
 pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     if !exists(path)? {
         attempt("make", path, || DirBuilder::new().recursive(true).mode(0o700).create(path))?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        sync_folder(parent.unwrap_or(Path::new(".")))?;
+        sync_folder(parent(path))?;
     }
     private_folder(path)
+}
+
+/// The folder that something lies in.
+pub(crate) fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Refuses what isn't a folder of this user alone.

@@ -2,7 +2,6 @@
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), allow(dead_code, reason = "only tests plant"))]
 pub(crate) enum Mistake {
     /// That a check begins, and that it has passed, is noted in memory alone.
     ChecksUnnoted,

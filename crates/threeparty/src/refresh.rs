@@ -9,7 +9,7 @@
 //! wrong for another, and so nothing else to check.
 
 use sha2::{Digest, Sha256};
-use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
+use tacit_engine::wire::{message_of, pieces, unpack_columns};
 use tacit_engine::{Error, KeptShare, bytes_of, vector, with_element};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
@@ -45,25 +45,21 @@ fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
     let mut sums = [0, 1].map(|_| Buffer::new(bytes_of(shape.domain, shape.cols)));
     for (op, sum) in (FRESH..).zip(&mut sums) {
         fresh(session, shape, sum)?;
-        let others: Vec<usize> = session.others().collect();
-        let mut received: Vec<Buffer> = others.iter().map(|_| Buffer::new(sum.len())).collect();
+        let mut received = vec![Buffer::new(sum.len()); session.parties()];
         for (batch, cols) in pieces(shape) {
             let at = At { lane: 0, part: step::KEPT, op, batch };
-            let message = Zeroizing::new(message_of(shape, sum, &cols));
-            for &party in &others {
-                session.mesh().send(party, at, &message)?;
-            }
-            for (&party, theirs) in others.iter().zip(&mut received) {
-                let bytes = message_bytes(shape.domain, cols.len());
-                let message = Zeroizing::new(session.mesh().recv(party, at, bytes)?);
-                unpack_columns(shape, &message, cols.clone(), theirs);
+            let own = Zeroizing::new(message_of(shape, sum, &cols));
+            let told = Zeroizing::new(session.broadcast(at, &own)?);
+            for party in session.others() {
+                unpack_columns(shape, &told[party], cols.clone(), &mut received[party]);
             }
         }
+        // This party's own place is zero.
         for theirs in &mut received {
             vector::add_assign(shape, sum, theirs);
             theirs.wipe();
         }
-        digest.update(message_of(shape, sum, &(0..shape.cols)));
+        digest.update(&*Zeroizing::new(message_of(shape, sum, &(0..shape.cols))));
     }
     session.echo(&digest.finalize())?;
     Ok(sums)

@@ -1,6 +1,6 @@
 //! What can be said of values that stay.
 
-use super::{ALL, AnyProtocolArgs, WaitArgs, number_of_parties};
+use super::{ALL, PROTOCOL, WaitArgs, number_of_parties};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -78,8 +78,9 @@ pub(crate) struct RefreshArgs {
     /// All parties in this process; N parties, or as many as the protocol is for
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = ALL, value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
-    #[command(flatten)]
-    pub(crate) protocol: AnyProtocolArgs,
+    /// The protocol of --simulate, with its parameters behind it
+    #[arg(long, default_value = PROTOCOL, conflicts_with = "config")]
+    pub(crate) protocol: String,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
 }

@@ -74,7 +74,7 @@ impl KeptFolder {
             let digest = copy.digest.clone().finalize();
             copy.write(&digest)?;
             files::sync(&copy.file, &new)?;
-            files::rename(parent(path), &new, path)
+            files::rename(files::parent(path), &new, path)
         };
         written().inspect_err(|_| {
             let _ = files::erase(&new);
@@ -103,10 +103,10 @@ impl KeptFolder {
             live.map(|entry| opened.share(&entry.name, entry.version))
                 .try_for_each(|share| share.map(|_| ()))?;
             drop(opened);
-            files::rename(parent(folder), &new, folder)
+            files::rename(files::parent(folder), &new, folder)
         };
         whole().inspect_err(|_| {
-            let _ = files::erase_folder(parent(folder), &file_name(&new));
+            let _ = files::erase_folder(files::parent(folder), &file_name(&new));
         })?;
         Self::open(folder, key)
     }
@@ -154,8 +154,4 @@ fn with_new(path: &Path) -> std::path::PathBuf {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -8,7 +8,7 @@ use super::{About, MAX_TOLD, State};
 use crate::Error;
 use crate::offline::aborted;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::KeptShare;
@@ -36,12 +36,26 @@ impl Message {
         let names = slots.iter().map(|slot| &slot.name).chain(kept).map(told).collect();
         Self { slots, names }
     }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        // Serialising plain data into a growing vector can't fail.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    /// What a party of as many slots tells.
+    fn read(bytes: &[u8], slots: usize) -> Option<Self> {
+        let (told, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
+        let is_short = told.names.values().all(|name| name.versions.len() <= MAX_TOLD + slots);
+        (rest.is_empty() && is_short && told.to_bytes() == bytes).then_some(told)
+    }
 }
 
 /// What all parties have told one another.
 pub(super) struct AllTold<'p> {
     parties: &'p [String],
     pub(super) messages: Vec<Message>,
+    /// The sessions of which not all have all that was kept.
+    torn: BTreeSet<[u8; 32]>,
 }
 
 /// What one party tells of a name that it wasn't asked for.
@@ -54,20 +68,15 @@ impl<'p> AllTold<'p> {
         parties: &'p [String],
         own: &Message,
     ) -> Result<Self, Error> {
-        // Plain data: this can't fail.
-        let message = |message: &Message| postcard::to_stdvec(message).unwrap_or_default();
-        let read = |bytes: &[u8]| {
-            let (told, rest) = postcard::take_from_bytes::<Message>(bytes).ok()?;
-            let most = MAX_TOLD + own.slots.len();
-            let is_short = told.names.values().all(|name| name.versions.len() <= most);
-            (rest.is_empty() && is_short && message(&told) == bytes).then_some(told)
-        };
+        let read = |bytes: &[u8]| Message::read(bytes, own.slots.len());
         let at = At { lane: 0, part: step::KEPT, op: 0, batch: 0 };
-        let told = session.tell_all(at, &message(own), MAX_TOLD_BYTES, "what it keeps", read);
+        let told = session.tell_all(at, &own.to_bytes(), MAX_TOLD_BYTES, "what it keeps", read);
         let messages = told.map_err(|error| ended(session, error))?;
-        let all: Vec<u8> = messages.iter().flat_map(message).collect();
+        let all: Vec<u8> = messages.iter().flat_map(Message::to_bytes).collect();
         session.echo(&all).map_err(|error| aborted(error.into()))?;
-        Ok(Self { parties, messages })
+        let names: Vec<_> = messages.iter().map(|message| &message.names).collect();
+        let torn = torn(&names);
+        Ok(Self { parties, messages, torn })
     }
 
     /// What each party told of a name.
@@ -76,16 +85,12 @@ impl<'p> AllTold<'p> {
         self.parties.iter().map(String::as_str).zip(told).collect()
     }
 
-    fn names(&self) -> Vec<&BTreeMap<String, Told>> {
-        self.messages.iter().map(|message| &message.names).collect()
-    }
-
     /// The version of what is wanted that is read.
     ///
     /// # Errors
     /// As [`pick`].
     pub(super) fn picked(&self, wanted: &Wanted) -> Result<u64, String> {
-        pick(&wanted.name, wanted.version, &self.of(&wanted.name), &torn(&self.names()))
+        pick(&wanted.name, wanted.version, &self.of(&wanted.name), &self.torn)
     }
 
     /// The version that a name's next one comes after, if there is any.
@@ -93,7 +98,7 @@ impl<'p> AllTold<'p> {
     /// # Errors
     /// As [`current`].
     pub(super) fn current(&self, name: &str) -> Result<Option<u64>, String> {
-        current(name, &self.of(name), &torn(&self.names()))
+        current(name, &self.of(name), &self.torn)
     }
 
     /// The number of a name's next version.
@@ -131,8 +136,7 @@ pub(super) fn taken(
         return Err(Error::Refused(reason));
     }
     for (name, number) in values {
-        let lost = || format!("it can't note that all have {name}@{number}");
-        state.settle(name, *number).inspect_err(|_| session.abort(&lost()))?;
+        settle(session, state, name, *number)?;
     }
     Ok(shares)
 }
@@ -171,9 +175,15 @@ pub(super) fn put_away(
     told.map_err(|error| ended(session, error))?;
     // What one run kept settles together.
     if let Some((name, number)) = first {
-        state.settle(&name, number)?;
+        settle(session, state, &name, number)?;
     }
     Ok(values)
+}
+
+/// Notes that all have a version ([`State::settle`]), or ends the session: others are told no names of files.
+pub(super) fn settle(session: &mut Session, state: &mut State, name: &str, number: u64) -> Result<(), Error> {
+    let lost = || format!("it can't note that all have {name}@{number}");
+    state.settle(name, number).inspect_err(|_| session.abort(&lost()))
 }
 
 /// Compares digests of the parts of values that two parties hold, by value, with each other party that holds any: one round. The
@@ -223,6 +233,8 @@ fn ended(session: &mut Session, error: tacit_session::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Standing;
+    use super::super::agree::ToldVersion;
     use super::super::disk::PartDigest;
     use super::*;
     use tacit_testkit::{Draws, World, party_names, play};
@@ -257,6 +269,24 @@ mod tests {
             assert_eq!(digests, [[0x80 | one << 4 | two; 32]], "from {} to {}", delivery.from, delivery.to);
         }
         assert_eq!(count, 6);
+    }
+
+    #[test]
+    fn the_reader_of_what_is_told_bears_mutants() {
+        let version =
+            |number: u64, standing| ToldVersion { number, standing, session: [7; 32], value: [8; 32] };
+        let versions = vec![version(1, Standing::Dropped), version(300, Standing::Settled)];
+        let names = BTreeMap::from([("x".to_owned(), Told { last: 301, versions })]);
+        let slots = vec![Wanted { name: "x".into(), version: Some(300), rows: vec![3, 0, 900] }];
+        let told = Message { slots, names };
+        let bytes = told.to_bytes();
+        assert_eq!(Message::read(&bytes, 1), Some(told));
+        let nothing = Message { slots: Vec::new(), names: BTreeMap::new() }.to_bytes();
+        crate::testing::bears_mutants(&[bytes, nothing], |bytes| {
+            if let Some(told) = Message::read(bytes, 1) {
+                assert_eq!(told.to_bytes(), bytes);
+            }
+        });
     }
 
     #[test]

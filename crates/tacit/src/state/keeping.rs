@@ -1,6 +1,6 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
-use super::exchange::{AllTold, Message, put_away, taken};
+use super::exchange::{AllTold, Message, put_away, settle, taken};
 use super::wanted::Wanted;
 use super::{About, Fill, Residents, State};
 use crate::Error;
@@ -84,8 +84,7 @@ impl<'a> Keeping<'a> {
         for (keep, next) in program.keeps().iter().zip(&next) {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
-                let lost = || format!("it can't note that all have {}@{number}", keep.name);
-                state.settle(&keep.name, number).inspect_err(|_| session.abort(&lost()))?;
+                settle(session, state, &keep.name, number)?;
             }
         }
         let mut shares = Vec::with_capacity(whole.len());

@@ -11,7 +11,6 @@ use crate::local::{all_of, together};
 use crate::material::part;
 use crate::offline::aborted;
 use crate::{Error, Local, Seat, protocol};
-use std::sync::Arc;
 use std::time::Duration;
 use tacit_engine::Protocol;
 use tacit_net::Mesh;
@@ -19,21 +18,14 @@ use tacit_session::{Agreement, OsEntropy, Session};
 
 impl Seat {
     /// Gives the newest value of a name fresh shares, together with all other parties, within such a time: the next version of
-    /// the name, as `weights@4`, with the same uses. The old version is dropped. `protocol_name` is that under which it was
-    /// kept, in the roles in which it was, which is known if it isn't said; it has to be said for shares of zero that no key
-    /// makes (`replicated zero-sharing=information-theoretic`).
+    /// the name, as `weights@4`, with the same uses, under the protocol and in the roles in which it was kept. The old version is
+    /// dropped.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties, if the value isn't there or isn't the same everywhere, or is shared otherwise.
-    pub fn refresh(
-        &mut self,
-        state: &mut State,
-        name: &str,
-        protocol_name: Option<&str>,
-        within: Duration,
-    ) -> Result<String, Error> {
-        self.refuse_client()?;
-        let protocol = protocol_of(&state.sharing(name)?, protocol_name)?;
+    pub fn refresh(&mut self, state: &mut State, name: &str, within: Duration) -> Result<String, Error> {
+        self.refuse_keeper()?;
+        let protocol = protocol(&state.sharing(name)?)?;
         let parties = self.parties();
         self.counted(|seat| {
             let mesh = seat.gather(&[], 1, within)?.swap_remove(0);
@@ -55,18 +47,6 @@ impl Local {
         let mut fresh = all_of(together(&self.parties, &[], 1, states, play))?;
         fresh.pop().ok_or_else(|| Error::Refused("there are no parties".to_owned()))
     }
-}
-
-/// The protocol of this name, which shares values so; in the same roles, whatever others it would pick.
-fn protocol_of(sharing: &str, name: Option<&str>) -> Result<Arc<dyn Protocol>, Error> {
-    let Some(name) = name else { return protocol(sharing) };
-    let named = protocol(name)?;
-    if !sharing.split(' ').eq([named.spec().name]) && sharing.split(' ').next() == Some(named.spec().name) {
-        let values = named.parameter_values();
-        let others = values.split_whitespace().filter(|word| !word.starts_with("roles="));
-        return protocol(&others.fold(sharing.to_owned(), |name, word| format!("{name} {word}")));
-    }
-    Ok(named)
 }
 
 /// Plays a party's part in giving the newest value of a name fresh shares. What it is then, as `weights@4`.

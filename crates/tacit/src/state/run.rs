@@ -54,11 +54,17 @@ impl Seat {
     /// # Errors
     /// [`Error::Refused`] on a client's seat; [`Error::Setup`] if the key can't be read; [`Error::Store`].
     pub fn open_state(&self, folder: &Path) -> Result<State, Error> {
-        if !self.is_party() {
-            let reason = "is a client, and keeps nothing: the parties do that, each in a folder of its own";
-            return Err(Error::Refused(format!("{} {reason}", self.name())));
-        }
+        self.refuse_keeper()?;
         State::of(self.config(), folder)
+    }
+
+    /// Refuses what those do who keep values, on a client's seat.
+    pub(crate) fn refuse_keeper(&self) -> Result<(), Error> {
+        if self.is_party() {
+            return Ok(());
+        }
+        let reason = "is a client, and keeps nothing: the parties do that, each in a folder of its own";
+        Err(Error::Refused(format!("{} {reason}", self.name())))
     }
 
     /// Runs a program once, as [`Seat::run_within`], on what this party keeps. All parties have to have state, and to fill the

@@ -127,7 +127,7 @@ const REFRESHED: usize = 513;
 
 /// Shares of a value of each kind that a protocol keeps are given fresh shares, and read: the value is the same. What was added
 /// to any parts, so that old ones of one party and new ones of another could be combined, is uniform, as is what an adversary
-/// makes of it who knows what was added to others. Where shares are additive those who have all but one know nothing of that.
+/// makes of it who knows what was added to others.
 ///
 /// # Panics
 /// If a value is another, or a share isn't fresh.
