@@ -109,20 +109,18 @@ impl Live {
 
     /// So many random transfers with each other party, in both directions; the number of the extension.
     fn extend(&mut self, session: &mut Session, count: usize, sink: &mut dyn Sink) -> Result<u32, Error> {
-        let mut transfers = if let Some(transfers) = self.transfers.take() {
-            transfers
-        } else {
-            let peers: Vec<usize> = session.others().collect();
-            // Steps have a part of their own, so any number will do.
-            Ot::setup(session, &peers, Roles::Both, self.params, 0)?
+        let transfers = match &mut self.transfers {
+            Some(made) => made,
+            none => {
+                let peers: Vec<usize> = session.others().collect();
+                // Steps have a part of their own, so any number will do.
+                none.insert(Ot::setup(session, &peers, Roles::Both, self.params, 0)?)
+            }
         };
         let op = self.op;
         self.op = op.checked_add(1).ok_or(tacit_session::Error::Exhausted)?;
         let request = Request { op, count, choices: Choices::Random, form: Form::Random };
-        let extended = transfers.extend(session, &request, sink);
-        // Also after a failure, which is final.
-        self.transfers = Some(transfers);
-        extended?;
+        transfers.extend(session, &request, sink)?;
         Ok(op)
     }
 

@@ -5,7 +5,7 @@ use crate::Error;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_program::plan::{Local, Plan, Reg, Rows, Section};
+use tacit_program::plan::{Domain, Local, Plan, Reg, Rows, Section};
 
 /// What draws: it has one range of each kind, and draws every item of it once or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +59,8 @@ impl Demand {
         let mut own = Vec::new();
         for (drawer, region) in inputs.chain(ops).chain(outputs) {
             for (kind, count) in needs(drawer).into_iter().filter(|(_, count)| *count > 0) {
-                let region = if matches!(kind, SupplyKind::Triple(_)) { layout.counted[region] } else { 0 };
+                let region =
+                    if kind == SupplyKind::Triple(Domain::Bits) { layout.counted[region] } else { 0 };
                 let before = layout.own[region].entry(kind).or_default();
                 own.push(((drawer, kind), region, *before..*before + count));
                 *before += count;

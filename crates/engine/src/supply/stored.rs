@@ -21,7 +21,7 @@ use tacit_store::{
 /// less than two rounds of vector OLE make, for masks and the value that their check gives up. So next to nothing is thrown away.
 const FILLED_AT_ONCE: u64 = 20_160;
 
-/// Bytes of items of a kind that are made at a time, unless a single block has more.
+/// Bytes of items of all kinds together that are made at a time, unless single blocks have more.
 const FILLED_BYTES: u64 = 64 << 20;
 
 /// A store of supplies, which one run at a time draws from.
@@ -367,7 +367,8 @@ pub fn fill(
     let total: u64 = left.iter().map(|(_, left)| left).sum();
     let mut has_key = false;
     while left.iter().any(|(_, left)| *left > 0) {
-        let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, at_once(*kind).min(*left))).collect();
+        let bytes = FILLED_BYTES / left.iter().filter(|(_, left)| *left > 0).count().max(1) as u64;
+        let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, at_once(*kind, bytes).min(*left))).collect();
         supply.provide(session, &Arc::new(Demand::stock(&now)))?;
         if !std::mem::replace(&mut has_key, true) {
             put(writer, WHOLE, supply.key()?)?;
@@ -388,10 +389,10 @@ pub fn fill(
     Ok(())
 }
 
-/// How many items of a kind are made at a time: whole blocks, and fewer of long ones.
-fn at_once(kind: SupplyKind) -> u64 {
+/// How many items of a kind are made at a time, of so many bytes at most: whole blocks, and fewer of long ones.
+fn at_once(kind: SupplyKind, bytes: u64) -> u64 {
     let block = kind.part_bytes().iter().sum::<usize>() as u64 * kind.per_block();
-    let blocks = (FILLED_BYTES / block.max(1)).clamp(1, FILLED_AT_ONCE / kind.per_block());
+    let blocks = (bytes / block.max(1)).clamp(1, FILLED_AT_ONCE / kind.per_block());
     blocks * kind.per_block()
 }
 

@@ -10,8 +10,8 @@ pub(super) fn within(set: bool) -> Entry<'static> {
         .written(move |out| put_flag(out, set))
         .typed(|operation, x| {
             bool(operation, x[0].kind)?;
-            if x[0].rank() != 0 {
-                return Err(Fault::Branch { what: "the condition has to be a single bool" });
+            if x[0].rank() != 0 || !x[0].secret {
+                return Err(Fault::Branch { what: "the condition has to be a single secret bool" });
             }
             Ok((x[1].kind, x[1].shape.clone(), x[1].range))
         })

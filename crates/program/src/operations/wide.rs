@@ -54,7 +54,10 @@ pub(crate) fn exact(matrix: bool, operands: &[&Type]) -> Result<Parts, Fault> {
     if matrix { matmul() } else { mul() }.infer(operands)
 }
 
+/// Bits that a truncation in a ring of 64 takes away at most.
+const MOST_IN_RINGS: u8 = 62;
+
 /// Whether an exact product, of which so many bits go, is beyond what values hold, or truncations in rings.
 pub(crate) fn is_wide(range: Range, by: u8) -> bool {
-    !Dtype::Int.whole().covers(range) || guarded(range, by, half(by)).width().is_none()
+    by > MOST_IN_RINGS || !Dtype::Int.whole().covers(range) || guarded(range, by, half(by)).width().is_none()
 }

@@ -95,7 +95,7 @@ impl Preprocessing for Dealt {
         self.arms
     }
 
-    /// As of the protocol that ships.
+    /// Of two parties as of the protocol that ships, and of more at full length.
     fn mask_seeds(&self, parties: usize) -> usize {
         usize::from(parties == 2)
     }
