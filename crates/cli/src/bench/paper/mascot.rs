@@ -8,8 +8,8 @@
 //!
 //! Parties share the machine's cores. Where these are slower than the links, the share of the link shows it.
 //!
-//! Table 2's fields of 64, 256 and 512 bits are not made here: what they would send is computed, by the function that has the
-//! measured bytes of 128 bits. Binary ones of 128 bits are made, by no protocol (`tacit bench triples --field gf2-128`), and so is
+//! Table 2's fields of 64, 256 and 512 bits are not made here: what they would send with MACs by COPEe is computed; at 128 bits
+//! the function gives the bytes of GF(2^128). Binary ones of 128 bits are made, by no protocol (`tacit bench triples --field gf2-128`), and so is
 //! the passive variant that section 6.1 compares with (`--passive`).
 
 use super::{Experiment, Links, NOTHING, Paper, Part, Printed, Run, Sent};
