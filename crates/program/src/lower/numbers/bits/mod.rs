@@ -13,6 +13,7 @@
 //! | `constants` | products with public numbers that differ from place to place |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
+//! | `functions` | quotients, roots, functions by pieces |
 //!
 //! An engine with rings takes the same circuits for the few operations that rings have no steps for
 //! ([`Lowering::by_circuit`]).
@@ -21,6 +22,7 @@
 //! else that is public becomes a register.
 
 mod constants;
+mod functions;
 mod gates;
 mod keep;
 mod limit;
@@ -147,6 +149,7 @@ impl<'a> Lowering<'a> {
             | Operation::Slice { .. }
             | Operation::BroadcastTo { .. }
             | Operation::Windows { .. }
+            | Operation::Raw { .. }
             | Operation::Truncate { rounding: Rounding::Floor, .. }
             | Operation::ShiftRight { .. } => self.seen(operation, operands[0]),
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
@@ -410,7 +413,12 @@ impl<'a> Lowering<'a> {
         let mut addends = Vec::with_capacity(operands.len());
         for &id in operands {
             let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
-                let missing = "division by a secret number; it divides by public ones";
+                let missing = match operation {
+                    Operation::Divide | Operation::Remainder => {
+                        "division by a secret number; it divides by public ones"
+                    }
+                    _ => "functions on the bits of secret numbers: quotients, roots, exp, log and their like",
+                };
                 self.refuse(|operation| Fault::NotOffered { operation, missing });
                 return self.fresh(domain, ty.len());
             };
@@ -545,6 +553,16 @@ fn element(
             let bits = x.modulo(b, (by + width).max(x.bits.len()));
             plus_bit(b, style, &bits[by..by + width], bits[by - 1])
         }
+        Operation::WideProduct { by, .. } => {
+            let by = usize::from(*by);
+            let mut columns = Columns::new(by + width);
+            columns.product(b, x, &words[1]);
+            columns.constant(1 << (by - 1));
+            columns.total(b, style)[by..].to_vec()
+        }
+        Operation::Ratio { by } => functions::ratio(b, style, x, &words[1], *by, width),
+        Operation::Root { by } => functions::root(b, style, x, *by, width),
+        Operation::Piecewise(function) => functions::piecewise(b, style, x, function, width),
         Operation::Divide => divided(b, style, x, &words[1])[0].modulo(b, width),
         Operation::Remainder => divided(b, style, x, &words[1])[1].modulo(b, width),
         _ => unreachable!("{} is not made element by element of numbers", operation.name()),
@@ -594,4 +612,10 @@ fn negated_if(b: &mut circuit::Builder, style: Style, x: &[Wire], condition: Wir
     // -x = !x + 1.
     let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
     plus_bit(b, style, &x, condition)
+}
+
+/// Whether a word is negative, and its complement if it is: a number `x` with `floor(x / y) = !floor(!x / y)` is complemented.
+fn divided_sign(b: &mut circuit::Builder, x: &[Wire]) -> (Wire, Vec<Wire>) {
+    let below = x[x.len() - 1];
+    (below, x.iter().map(|&bit| b.xor(bit, below)).collect())
 }

@@ -110,8 +110,10 @@ proptest! {
             Ok(_) => drop(testing::check(&program, offered, &inputs, rng)),
             Err(error) => {
                 let is_secret = |&id: &NodeId| program.node(id).ty.secret;
-                let divides = |node: &crate::Node| {
-                    matches!(node.operation.name(), "//" | "%") && node.operands.get(1).is_some_and(is_secret)
+                let divides = |node: &crate::Node| match node.operation.name() {
+                    "//" | "%" => node.operands.get(1).is_some_and(is_secret),
+                    "/" => node.operands.len() == 2,
+                    name => matches!(name, "sqrt" | "function"),
                 };
                 let rings =
                     |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_)) || divides(node);
