@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from tacit import _public
 from tacit._handles import Handle, Unknown
+from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._values import is_float, public, shape_of
 from tacit.dtypes import DType
@@ -17,10 +17,6 @@ from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 if TYPE_CHECKING:
     from tacit._native import Builder, Type
     from tacit._values import Public
-
-Axes: TypeAlias = int | Sequence[int] | None
-Index: TypeAlias = Any
-_Plain: TypeAlias = int | slice | EllipsisType | None
 
 
 class Tensor(Unknown):
@@ -263,7 +259,7 @@ class Tensor(Unknown):
 
     def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """The sum over some axes, or over all; bools are counted. No messages."""
-        return self._made(self._at().sum(self._id, _axes(axis), keepdims))
+        return self._made(self._at().sum(self._id, axes_of(axis), keepdims))
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """The mean over some axes, or over all; rounded once, as `/` does. Of integers fixed(16)."""
@@ -350,12 +346,12 @@ class Tensor(Unknown):
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order, in reverse without one."""
-        order = _unpacked(axes)
+        order = unpacked(axes)
         return self._made(self._at().transpose(self._id, [*map(operator.index, order)] if order else None))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same elements in row-major order in another shape; one length may be -1."""
-        return self._made(self._at().reshape(self._id, [*map(operator.index, _unpacked(shape))]))
+        return self._made(self._at().reshape(self._id, [*map(operator.index, unpacked(shape))]))
 
     def flatten(self) -> Tensor:
         """All elements on one axis."""
@@ -368,7 +364,7 @@ class Tensor(Unknown):
         return self._made(self._at().broadcast_to(self._id, [*map(operator.index, shape)]))
 
     @overload
-    def __getitem__(self, key: _Plain | tuple[_Plain, ...]) -> Tensor: ...
+    def __getitem__(self, key: Plain | tuple[Plain, ...]) -> Tensor: ...
 
     @overload
     def __getitem__(self, key: Index) -> Any: ...
@@ -381,11 +377,11 @@ class Tensor(Unknown):
         they have `sum`, `mean`, `count`, `min`, `max`, `var` and `std`.
         """
         entries = key if isinstance(key, tuple) else (key,)
-        if not all(map(_is_plain, entries)):
+        if not all(map(is_plain, entries)):
             from tacit._moved import selected
 
             return selected(self, key)
-        return self._made(self._at().index(self._id, [_entry(entry) for entry in entries]))
+        return self._made(self._at().index(self._id, [entry_of(entry) for entry in entries]))
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise fault(
@@ -576,37 +572,3 @@ def _holds_tensors(value: Any) -> bool:
     return any(
         isinstance(item, Tensor) or (type(item) in (list, tuple) and _holds_tensors(item)) for item in value
     )
-
-
-def _axes(axis: Axes) -> list[int] | None:
-    if axis is None:
-        return None
-    return [*map(operator.index, axis)] if isinstance(axis, Sequence) else [operator.index(axis)]
-
-
-def _unpacked(arguments: tuple[Any, ...]) -> Sequence[int]:
-    """Lengths or axes, given one by one or as one sequence."""
-    if len(arguments) == 1 and isinstance(arguments[0], Sequence):
-        return arguments[0]
-    return arguments
-
-
-def _is_plain(entry: Any) -> bool:
-    """Whether an entry of an index is an integer, a slice, `...` or `None`."""
-    if entry is None or entry is ... or isinstance(entry, slice):
-        return True
-    return not isinstance(entry, (bool, Tensor, list, tuple)) and _is_integer(entry)
-
-
-def _is_integer(entry: Any) -> bool:
-    try:
-        operator.index(entry)
-    except TypeError:
-        return False
-    return True
-
-
-def _entry(entry: Any) -> _Plain:
-    if entry is None or entry is ... or isinstance(entry, slice):
-        return entry
-    return operator.index(entry)

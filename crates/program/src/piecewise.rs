@@ -130,7 +130,7 @@ impl Piecewise {
     pub fn at(&self, x: i128) -> i128 {
         let (piece, u) = self.place(x);
         let row = &self.coefficients[piece * self.terms..(piece + 1) * self.terms];
-        let sum = row.iter().rev().fold(0, |sum, &c| i128::from(c) + (sum * u >> self.places));
+        let sum = row.iter().rev().fold(0, |sum, &c| i128::from(c) + ((sum * u) >> self.places));
         rounded(sum, self.guard)
     }
 

@@ -173,6 +173,22 @@ fn reals(rng: &mut TestRng, not_zero: bool) -> Value {
     Value { shape, data: Data::Float((0..len).map(|_| real(rng, not_zero)).collect()) }
 }
 
+/// Windows along an axis, or along all.
+fn windows(
+    build: &mut Builder,
+    a: NodeId,
+    axis: Option<i64>,
+    rng: &mut TestRng,
+) -> Result<NodeId, crate::ProgramError> {
+    let shape = build.type_of(a)?.shape.clone();
+    let lengths: Vec<usize> = shape.iter().map(|&length| rng.random_range(1..=length.max(2))).collect();
+    let one = &lengths[..lengths.len().min(1)];
+    match axis {
+        None => build.windows(a, &lengths, None),
+        Some(axis) => build.windows(a, one, Some(&[axis])),
+    }
+}
+
 /// A function by pieces.
 fn function(rng: &mut TestRng) -> Piecewise {
     let (parts, places) = (rng.random_range(0..4u8), rng.random_range(0..9u8));
@@ -292,13 +308,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             let divisor = if keepdims { build.maximum(b, bound) } else { build.minimum(b, bound) };
             divisor.and_then(|by| if axis > 0 { build.quotient(a, by) } else { build.remainder(a, by) })
         }
-        45 => {
-            let shape = build.type_of(a).ok()?.shape.clone();
-            let lengths: Vec<usize> =
-                shape.iter().map(|&length| rng.random_range(1..=length.max(2))).collect();
-            let one = &lengths[..lengths.len().min(1)];
-            if keepdims { build.windows(a, &lengths, None) } else { build.windows(a, one, Some(&[axis])) }
-        }
+        45 => windows(build, a, keepdims.then_some(axis), rng),
         54 => build.ratio(a, b),
         55 => build.sqrt(a),
         56 => {

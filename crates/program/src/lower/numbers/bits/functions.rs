@@ -4,7 +4,7 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{Builder, Wire};
 
 use super::gates::{Columns, Word, less};
-use super::{divided_sign, negated_if, plus_bit};
+use super::plus_bit;
 use crate::operations::RATIO_BITS;
 use crate::piecewise::{Pieces, Piecewise};
 use crate::types::Range;
@@ -54,7 +54,9 @@ pub(super) fn ratio(b: &mut Builder, style: Style, x: &Word, y: &Word, by: u8, w
             *digit = or(b, *digit, beyond);
         }
     }
-    quotient.iter_mut().for_each(|digit| *digit = b.xor(*digit, below));
+    for digit in &mut quotient {
+        *digit = b.xor(*digit, below);
+    }
     quotient.resize(width, below);
     quotient
 }
@@ -156,7 +158,9 @@ fn even(
         let start = Word::constant(b, low);
         let below = less(b, style, x, &start);
         let not_below = b.not(below);
-        from.iter_mut().for_each(|bit| *bit = b.and(*bit, not_below));
+        for bit in &mut from {
+            *bit = b.and(*bit, not_below);
+        }
     }
     let bits = usize::from(bits);
     from.resize(width.max(bits), b.constant(false));
@@ -176,7 +180,9 @@ fn octaves(b: &mut Builder, x: &Word, bits: u8, parts: u8, places: u8) -> (Vec<W
     if x.len() > bits {
         let beyond = any(b, &x[bits..]);
         x.truncate(bits);
-        x.iter_mut().for_each(|bit| *bit = or(b, *bit, beyond));
+        for bit in &mut x {
+            *bit = or(b, *bit, beyond);
+        }
     }
     x.resize(bits, b.constant(false));
     let some = any(b, &x);
@@ -208,6 +214,42 @@ fn octaves(b: &mut Builder, x: &Word, bits: u8, parts: u8, places: u8) -> (Vec<W
     let selected: Vec<(Wire, Wire)> = selected.collect();
     let selected = selected.into_iter().map(|(octave, part)| b.and(octave, part)).collect();
     (selected, moved[rest - places..rest].to_vec())
+}
+
+/// `floor(x / y)`, and what is left, for a `y` other than 0.
+///
+/// Where `y` is negative both are negated, which leaves the quotient and negates the rest. Then, with `!x = -x - 1`, a
+/// negative `x` has `floor(x / y) = !floor(!x / y)`, and if `r` is left of `!x`, `y + !r` is left of `x`.
+pub(super) fn divided(b: &mut Builder, style: Style, x: &Word, y: &Word) -> [Word; 2] {
+    let bits = x.bits.len().max(y.bits.len());
+    let (turned, x, y) = (y.sign(b), x.modulo(b, bits + 1), y.modulo(b, bits + 1));
+    let (x, y) = (negated_if(b, style, &x, turned), negated_if(b, style, &y, turned));
+    let below = x[bits];
+    let complement_if_below =
+        |b: &mut Builder, word: &[Wire]| -> Vec<Wire> { word.iter().map(|&bit| b.xor(bit, below)).collect() };
+    let x = complement_if_below(b, &x[..bits]);
+    let (mut quotient, mut rest) = arith::divide(b, style, &x, &y[..bits]);
+    let zero = b.constant(false);
+    quotient.push(zero);
+    rest.push(zero);
+    let (quotient, rest) = (complement_if_below(b, &quotient), complement_if_below(b, &rest));
+    let missing: Vec<Wire> = y.iter().map(|&bit| b.and(bit, below)).collect();
+    let rest = arith::add(b, style, &rest, &missing);
+    let rest = negated_if(b, style, &rest, turned);
+    [quotient, rest].map(|bits| Word { bits, signed: true })
+}
+
+/// `-x` where the condition holds, modulo 2^n.
+pub(super) fn negated_if(b: &mut Builder, style: Style, x: &[Wire], condition: Wire) -> Vec<Wire> {
+    // -x = !x + 1.
+    let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
+    plus_bit(b, style, &x, condition)
+}
+
+/// Whether a word is negative, and its complement if it is: a number `x` with `floor(x / y) = !floor(!x / y)` is complemented.
+fn divided_sign(b: &mut Builder, x: &[Wire]) -> (Wire, Vec<Wire>) {
+    let below = x[x.len() - 1];
+    (below, x.iter().map(|&bit| b.xor(bit, below)).collect())
 }
 
 /// For each number of so many bits whether it is this one. As many ANDs, and half as many once more in all halves.

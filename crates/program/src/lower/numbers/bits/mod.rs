@@ -535,7 +535,7 @@ fn element(
         }
         Operation::Abs => {
             let (sign, x) = (x.sign(b), x.modulo(b, width));
-            negated_if(b, style, &x, sign)
+            functions::negated_if(b, style, &x, sign)
         }
         Operation::Relu => {
             let sign = x.sign(b);
@@ -563,8 +563,8 @@ fn element(
         Operation::Ratio { by } => functions::ratio(b, style, x, &words[1], *by, width),
         Operation::Root { by } => functions::root(b, style, x, *by, width),
         Operation::Piecewise(function) => functions::piecewise(b, style, x, function, width),
-        Operation::Divide => divided(b, style, x, &words[1])[0].modulo(b, width),
-        Operation::Remainder => divided(b, style, x, &words[1])[1].modulo(b, width),
+        Operation::Divide => functions::divided(b, style, x, &words[1])[0].modulo(b, width),
+        Operation::Remainder => functions::divided(b, style, x, &words[1])[1].modulo(b, width),
         _ => unreachable!("{} is not made element by element of numbers", operation.name()),
     }
 }
@@ -581,41 +581,4 @@ fn beaten(b: &mut circuit::Builder, style: Style, which: Extreme, left: &Word, r
 fn plus_bit(b: &mut circuit::Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
     let zero = arith::constant(b, 0, x.len());
     arith::add_with_carry(b, style, x, &zero, bit).0
-}
-
-/// `floor(x / y)`, and what is left, for a `y` other than 0.
-///
-/// Where `y` is negative both are negated, which leaves the quotient and negates the rest. Then, with `!x = -x - 1`, a
-/// negative `x` has `floor(x / y) = !floor(!x / y)`, and if `r` is left of `!x`, `y + !r` is left of `x`.
-fn divided(b: &mut circuit::Builder, style: Style, x: &Word, y: &Word) -> [Word; 2] {
-    let bits = x.bits.len().max(y.bits.len());
-    let (turned, x, y) = (y.sign(b), x.modulo(b, bits + 1), y.modulo(b, bits + 1));
-    let (x, y) = (negated_if(b, style, &x, turned), negated_if(b, style, &y, turned));
-    let below = x[bits];
-    let complement_if_below = |b: &mut circuit::Builder, word: &[Wire]| -> Vec<Wire> {
-        word.iter().map(|&bit| b.xor(bit, below)).collect()
-    };
-    let x = complement_if_below(b, &x[..bits]);
-    let (mut quotient, mut rest) = arith::divide(b, style, &x, &y[..bits]);
-    let zero = b.constant(false);
-    quotient.push(zero);
-    rest.push(zero);
-    let (quotient, rest) = (complement_if_below(b, &quotient), complement_if_below(b, &rest));
-    let missing: Vec<Wire> = y.iter().map(|&bit| b.and(bit, below)).collect();
-    let rest = arith::add(b, style, &rest, &missing);
-    let rest = negated_if(b, style, &rest, turned);
-    [quotient, rest].map(|bits| Word { bits, signed: true })
-}
-
-/// `-x` where the condition holds, modulo 2^n.
-fn negated_if(b: &mut circuit::Builder, style: Style, x: &[Wire], condition: Wire) -> Vec<Wire> {
-    // -x = !x + 1.
-    let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
-    plus_bit(b, style, &x, condition)
-}
-
-/// Whether a word is negative, and its complement if it is: a number `x` with `floor(x / y) = !floor(!x / y)` is complemented.
-fn divided_sign(b: &mut circuit::Builder, x: &[Wire]) -> (Wire, Vec<Wire>) {
-    let below = x[x.len() - 1];
-    (below, x.iter().map(|&bit| b.xor(bit, below)).collect())
 }

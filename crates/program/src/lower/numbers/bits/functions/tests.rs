@@ -61,7 +61,7 @@ fn what_is_beyond_a_quotient_is_its_end() {
     for (a, b, result) in all(kind, [(low, high), (-3, 3)], Builder::ratio) {
         let divisor = if b == 0 { 1.0 } else { b as f64 };
         let nearest = (a as f64 / divisor * unit + 0.5).floor().clamp(-end, end - 1.0);
-        assert_eq!(result * unit, nearest, "{a} / {b}");
+        assert!((result * unit - nearest).abs() < 0.5, "{a} / {b}");
     }
 }
 
@@ -88,7 +88,7 @@ fn pieces_are_found_at_their_ends_and_beyond() {
         for (a, _, result) in
             all(Dtype::Int, [(-40, 40), (0, 0)], move |b, x, _| b.piecewise(x, function.clone(), 1))
         {
-            assert_eq!(result * 2.0, of.at(a.into()) as f64, "{a}");
+            assert!((result * 2.0 - of.at(a.into()) as f64).abs() < 0.5, "{a}");
         }
     }
 }
