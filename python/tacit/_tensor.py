@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from tacit import _public
@@ -15,6 +14,8 @@ from tacit.dtypes import DType
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tacit._native import Builder, Type
     from tacit._values import Public
 
