@@ -16,7 +16,7 @@ from tacit.errors import ProgramError, ProgramTypeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit._tensor import Axes
+    from tacit._index import Axes
 
 _SUM = 61
 """Bits of sums of squares, at most."""

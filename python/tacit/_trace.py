@@ -8,7 +8,7 @@ import inspect
 import math
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, overload
 
 from tacit import _tree
 from tacit._handles import Handle, Kept, Revealed, Secret
@@ -117,6 +117,14 @@ def function(function: Callable[P, Any]) -> Function[P]:
     lists and dicts as it likes; a run returns the same structure with values in it.
     """
     return Function(function)
+
+
+@overload
+def reveal(value: Tensor, to: str | Sequence[str] = "all") -> Revealed: ...
+
+
+@overload
+def reveal(value: Any, to: str | Sequence[str] = "all") -> Any: ...
 
 
 def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
