@@ -81,24 +81,23 @@ def divide(a: Any, b: Any) -> Tensor:
     """`a / b` for a secret `b`, to the nearest step of the finer one; integers become fixed(16).
 
     What is beyond 2**47 steps (2**31 for fixed(16)) is the last number before it, and a `b` of 0 counts as
-    its least step, so 0 / 0 is 0. A circuit with a digit after another.
+    its least step, so 0 / 0 is 0. A circuit with a digit after another: few where `a` is a part of a sum
+    `b`, as in x / x.sum(), which is known to be at most 1.
     """
     divisor = _number(b, "/")
     if not isinstance(a, Tensor) and divisor.dtype.kind != "fixed":
         divisor = divisor.astype(fixed(16))
     if isinstance(a, Tensor):
         _number(a, "/")
-    return divisor._call("ratio", divisor._operand(a), divisor._id)
+    known = isinstance(a, Tensor) and isinstance(b, Tensor) and a._is_part_of(b)
+    return divisor._call("part" if known else "ratio", divisor._operand(a), divisor._id)
 
 
 def softmax(a: Tensor, axis: int = -1) -> Tensor:
     """exp(a) / exp(a).sum(axis), with the largest taken away first: within a few steps."""
     one = tensor_of(a)
     powers = _exp(one - one.max(axis, keepdims=True), 0.0)
-    # The largest one's is 1.
-    total = powers.sum(axis, keepdims=True)
-    least = total._call("maximum", total._id, total._operand(1.0))
-    return divide(powers, least)
+    return divide(powers, powers.sum(axis, keepdims=True))
 
 
 def _exp(one: Tensor, most: float) -> Tensor:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
+from tacit._values import is_float
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:
@@ -18,6 +19,12 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
         ProgramTypeError: The condition isn't bool, or a and b don't go together.
     """
     beside = tensor_of(a, b, condition)
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        # Floats beside a secret condition alone are fixed point.
+        known = (known_value(a), known_value(b))
+        if any(map(is_float, known)):
+            made = [beside._made(beside._constant(value, 16)) for value in known]
+            return beside._call("select", beside._id, *(value._id for value in made))
     left, right = beside._operand(a), beside._operand(b)
     if isinstance(condition, Tensor):
         chosen = beside._operand(condition)

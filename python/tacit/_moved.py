@@ -160,7 +160,20 @@ def cumsum(a: Tensor, axis: int | None = None) -> Tensor:
     """The sums of all elements up to each. Free: as many additions as doublings reach the end."""
     one, axis = flat_along(a, axis)
     one = one + 0 if one.dtype.kind == "bool" else one
-    return _scanned(one, axis, lambda left, right: left + right)
+    made = _scanned(one, axis, lambda left, right: left + right)
+    # As elements are from 0 on, no sum is beyond that of all.
+    made._sum_of = a._id if isinstance(a, Tensor) and a._kind.low >= 0 else None
+    return made
+
+
+def running(join: Callable[[Any, Any], Tensor]) -> Callable[..., Tensor]:
+    """What `join` makes of all elements up to each."""
+
+    def scanned(a: Tensor, axis: int = 0) -> Tensor:
+        one, along = flat_along(a, axis)
+        return _scanned(one, along, join)
+
+    return scanned
 
 
 def cumprod(a: Tensor, axis: int | None = None) -> Tensor:
@@ -192,6 +205,38 @@ def prod(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tenso
     if keepdims:
         return one if axis is not None else one.reshape(*(1,) * tensor_of(a).ndim)
     return one[(*before, 0)]
+
+
+def masked(keep: Callable[[Any, int], Any]) -> Callable[..., Tensor]:
+    """`np.triu` or `np.tril`: elements that aren't kept are 0."""
+    import numpy as np
+
+    def kept(a: Tensor, k: int = 0) -> Tensor:
+        return multiply(tensor_of(a), keep(np.ones(tensor_of(a).shape, dtype=np.int64), k))
+
+    return kept
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
+    """`np.convolve` of two rows, of which one may be public: a product of windows."""
+    import numpy as np
+
+    from tacit._functions import windows
+
+    one = tensor_of(a, v)
+    rows = [value if isinstance(value, Tensor) else np.asarray(value) for value in (a, v)]
+    # The longer one is slid over, and the shorter one turned.
+    long, short = sorted(rows, key=lambda row: -row.size)
+    width = short.size
+    around = {"full": (width - 1, width - 1), "same": (width // 2, (width - 1) // 2), "valid": (0, 0)}
+    if mode not in around:
+        raise fault(ProgramError, f"mode={mode!r} is none of full, same and valid")
+    zeros = [[np.zeros(count, dtype=np.int64)] if count else [] for count in around[mode]]
+    if mode != "valid":
+        long = concatenate([*zeros[0], one._made(one._operand(long)), *zeros[1]])
+    if not isinstance(long, Tensor):
+        return matmul(np.lib.stride_tricks.sliding_window_view(long, width), short[::-1])
+    return matmul(windows(long, width), short[::-1])
 
 
 def diff(a: Tensor, n: int = 1, axis: int = -1) -> Tensor:

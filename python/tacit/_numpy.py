@@ -132,6 +132,16 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "digitize": lambda a, bins, right=False: _order.searchsorted(bins, a, "left" if right else "right"),
     "isin": _order.isin,
     "unique": _order.unique,
+    "partition": _order.partition,
+    "argpartition": lambda a, _kth, axis=-1: _order.argsort(a, axis),
+    "select": lambda conditions, choices, default=0: _selected(conditions, choices, default),
+    "convolve": _moved.convolve,
+    "triu": _moved.masked(np.triu),
+    "tril": _moved.masked(np.tril),
+    "polyval": lambda p, x: _polynomial(p, x),
+    "nan_to_num": lambda a, *_, **__: a,
+    "isnan": lambda a: np.zeros(a.shape, dtype=bool),
+    "in1d": _order.isin,
     "round": _rounding.rounded,
     "around": _rounding.rounded,
     "fix": _rounding.trunc,
@@ -166,6 +176,28 @@ _FUNCTIONS.update(
     ]
 )
 
+_FUNCTIONS.update(
+    (f"nan{name}", _FUNCTIONS[name])
+    for name in [
+        "sum",
+        "mean",
+        "var",
+        "std",
+        "min",
+        "max",
+        "median",
+        "percentile",
+        "quantile",
+        "prod",
+        "cumsum",
+        "argmax",
+        "argmin",
+    ]
+)
+
+_RUNNING = {"add": _moved.cumsum, "multiply": _moved.cumprod}
+_RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(tacit.minimum))
+
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
 
 _OF_SELECTIONS = "sum mean var std max min any"
@@ -178,6 +210,8 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         _unsupported(called.__name__)
     if method == "reduce" and called.__name__ in _REDUCTIONS:
         return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **_meant(options))
+    if method == "accumulate" and called.__name__ in _RUNNING:
+        return _RUNNING[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "outer" and not options:
         a, b = (value if isinstance(value, Tensor) else np.asarray(value) for value in inputs)
         return operation(a.reshape(*a.shape, *(1,) * b.ndim), b)
@@ -221,6 +255,19 @@ def _meant(options: dict[str, Any]) -> dict[str, Any]:
             or (name == "kind" and value in ("quicksort", "stable", "mergesort", "heapsort"))
         )
     }
+
+
+def _selected(conditions: Any, choices: Any, default: Any) -> Any:
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        default = tacit.where(condition, choice, default)
+    return default
+
+
+def _polynomial(coefficients: Any, x: Any) -> Any:
+    total = coefficients[0]
+    for coefficient in coefficients[1:]:
+        total = total * x + coefficient
+    return total
 
 
 def _flat(value: Any) -> Any:

@@ -147,6 +147,11 @@ def histogram(
     return counts, edges
 
 
+def partition(a: Tensor, _kth: Any, axis: int | None = -1) -> Tensor:
+    """The elements along an axis in ascending order, which is a partition at every place."""
+    return sort(a, axis)
+
+
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
     """Where each of `v` would go in a sorted `a`: how many of `a` are less. A comparison for each pair."""
     one = tensor_of(a, v)

@@ -72,6 +72,11 @@ class Selection(Unknown):
         return (self._filled(0) != 0).any()
 
     @property
+    def size(self) -> Tensor:
+        """How many elements there are, which is secret."""
+        return self.count()
+
+    @property
     def ndim(self) -> int:
         """The number of axes."""
         return self._tensor.ndim

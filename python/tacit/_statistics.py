@@ -88,11 +88,11 @@ def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) ->
     return divide(_finer(sums, 16), count * (filled.size // mask.size)).astype(as_fixed(filled).dtype)
 
 
-def norm(a: Tensor) -> Tensor:
-    """The root of the sum of squares."""
+def norm(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    """The root of the sum of squares, along an axis or of all."""
     one = as_fixed(tensor_of(a))
-    off, places = _coarse(one, one.size)
-    sums = (off * off).sum()
+    off, places = _coarse(one, one.size if axis is None else one.shape[axis])
+    sums = (off * off).sum(axis, keepdims=keepdims)
     root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits) if places > 0 else sums)
     return (root if places >= 0 else root * (1 << -places)).astype(one.dtype)
 

@@ -10,7 +10,7 @@ from tacit._handles import Handle, Unknown
 from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._values import is_float, public, shape_of
-from tacit.dtypes import DType
+from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
@@ -35,12 +35,17 @@ class Tensor(Unknown):
     __pandas_priority__ = 5000
     """pandas leaves operators with a tensor to it."""
 
-    __slots__ = ("_builder", "_id", "_kind")
+    __slots__ = ("_builder", "_id", "_kind", "_parts", "_sum_of", "_totals")
 
     def __init__(self, builder: Builder, number: int) -> None:
         self._builder = builder
         self._id = number
         self._kind: Type = builder.type_of(number)
+        # Values from 0 on, of which each element is at most this one, and those of which all together are.
+        self._parts: frozenset[int] = frozenset()
+        self._totals: frozenset[int] = frozenset()
+        # The value of whose elements this one has sums.
+        self._sum_of: int | None = None
 
     # What it is.
 
@@ -87,7 +92,11 @@ class Tensor(Unknown):
     # Arithmetic.
 
     def __add__(self, other: Any) -> Tensor:
-        return binary("add", self, other)
+        made = binary("add", self, other)
+        if isinstance(other, Tensor) and self._kind.low >= 0 <= other._kind.low:
+            made._parts = frozenset((self._id, other._id)) | self._parts | other._parts
+            made._totals = self._totals | other._totals
+        return made
 
     def __radd__(self, other: Any) -> Tensor:
         return binary("add", other, self)
@@ -260,7 +269,12 @@ class Tensor(Unknown):
 
     def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """The sum over some axes, or over all; bools are counted. No messages."""
-        return self._made(self._at().sum(self._id, axes_of(axis), keepdims))
+        made = self._made(self._at().sum(self._id, axes_of(axis), keepdims))
+        if self._kind.low >= 0 and (keepdims or not made.shape):
+            made._parts = frozenset((self._id,))
+        if self._kind.low >= 0 and not made.shape:
+            made._totals, made._sum_of = made._parts, self._id
+        return made
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """The mean over some axes, or over all; rounded once, as `/` does. Of integers fixed(16)."""
@@ -435,6 +449,10 @@ class Tensor(Unknown):
 
     # How it is done.
 
+    def _is_part_of(self, other: Tensor) -> bool:
+        """Whether elements are known to be from 0 to those of another value."""
+        return self._id in other._parts or (self._sum_of is not None and self._sum_of in other._totals)
+
     def _at(self) -> Builder:
         """The builder, told of the user's line."""
         self._builder.at(*caller())
@@ -537,12 +555,25 @@ def tensor_of(*values: Any) -> Tensor:
 
 def binary(method: str, a: Any, b: Any) -> Tensor:
     """An elementwise operation, one of whose operands is a tensor."""
+    a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     return one._call(method, one._operand(a), one._operand(b))
 
 
+def beside_floats(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands, of which secret integers and bools beside public floats become fixed(16)."""
+    if isinstance(a, Tensor) == isinstance(b, Tensor):
+        return a, b
+    one, other = (a, b) if isinstance(a, Tensor) else (b, a)
+    if one._kind.kind not in ("int", "bool") or not is_float(known_value(other)):
+        return a, b
+    one = one.astype(fixed(16))
+    return (one, other) if isinstance(a, Tensor) else (other, one)
+
+
 def multiply(a: Any, b: Any) -> Tensor:
     """`a * b`, one of which is a tensor."""
+    a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return binary("mul", a, b)
@@ -558,6 +589,7 @@ def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
         exact: Keep all fraction bits of fixed point, those of both factors together: nothing is rounded,
             and no rounds are spent on it. A public factor has 32 at most.
     """
+    a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return binary("matmul_raw" if exact else "matmul", a, b)

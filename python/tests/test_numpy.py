@@ -96,6 +96,13 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
     (lambda x, i: x[i].sum(), [X, np.array(3)], [SMALL, INT], 2**-16),
     (lambda x: ((x - x.mean()) / x.std(), np.linalg.norm(x)), [X], [SMALL], 1e-3),
     (lambda a: (a.mean(), a.std(), a / 3, np.median(a), np.bincount(a, minlength=11)), [IDS[0]], [INT], 1e-3),
+    (lambda a, b: ((a / (a.sum() + b.sum())) ** 2).sum(), [*PAY], [PAY_RANGE] * 2, 1e-4),
+    (lambda a, b: (np.sqrt(((a - b) ** 2).mean()), np.dot(a, b) / len(a)), [*PAY], [PAY_RANGE] * 2, 1e-2),
+    (lambda a: (np.convolve(a, np.ones(3) / 3), np.convolve(a, [1, 2], "same")), [PAY[0]], [PAY_RANGE], 1e-3),
+    (lambda a: (np.maximum.accumulate(a), np.partition(a, 3)[3], np.nanmean(a)), [PAY[0]], [PAY_RANGE], 1e-4),
+    (lambda x: (np.linalg.norm(x, axis=1), np.triu(x), np.polyval([1, 2, 3], x)), [X], [SMALL], 1e-3),
+    (lambda a, b: np.where(a > b, 1.0, 0.5).mean() + np.select([a < b], [1.5], 0).sum(), [*IDS], [INT] * 2, 1e-4),
+    (lambda a: (a * 0.5, a > 2.5, (a > 3) * 0.1, np.unique(a).size), [IDS[0]], [INT], 1e-4),
 ]
 
 

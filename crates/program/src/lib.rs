@@ -38,7 +38,7 @@ pub use codec::DecodeError;
 pub use error::{Fault, ProgramError, Source};
 pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
-pub use operations::{Extreme, Operation, Rounding};
+pub use operations::{Extreme, Operation, RATIO_BITS, Rounding};
 pub use piecewise::{Pieces, Piecewise};
 pub use program::{InputType, Keep, KeptType, Node, NodeId, Output, OutputType, Program, Recipient, Uses};
 pub use real::{Real, Reals};

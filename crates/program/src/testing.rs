@@ -10,8 +10,8 @@ pub(crate) use clear::Clear;
 use crate::plan::Modulus;
 use crate::value::words_of;
 use crate::{
-    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Operation, Pieces, Piecewise,
-    Program, Range, Recipient, Value,
+    Builder, Capabilities, Data, Dtype, Fault, Index, InputType, Lowered, NodeId, Operation, Pieces,
+    Piecewise, Program, Range, Recipient, Value,
 };
 
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
@@ -36,9 +36,11 @@ pub(crate) fn has_bits(program: &Program) -> bool {
     !program.nodes().iter().any(|node| node.ty.secret && prime(node.ty.kind))
 }
 
-/// Whether a program has a product of matrices that rings don't round.
-pub(crate) fn is_beyond_rings(program: &Program) -> bool {
-    program.nodes().iter().any(|node| matches!(node.operation, Operation::WideProduct { matrix: true, .. }))
+/// Whether a program has a product of matrices that is too long for what rings round.
+pub(crate) fn is_beyond_rings(program: &Program, capabilities: Capabilities) -> bool {
+    let is_long = |node: &crate::Node| matches!(node.operation, Operation::WideProduct { matrix: true, .. });
+    let refused = |error: crate::ProgramError| matches!(*error.fault, Fault::TruncationGuard { .. });
+    program.nodes().iter().any(is_long) && crate::lower(program, capabilities).is_err_and(refused)
 }
 
 /// Inputs of the declared types: ends of their ranges, and values between them.

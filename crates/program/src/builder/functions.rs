@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
-use crate::operations::Operation;
+use crate::operations::{Operation, RATIO_BITS};
 use crate::piecewise::Piecewise;
 use crate::program::NodeId;
 use crate::types::Dtype;
 
 /// What can be called by name ([`Builder::call`]).
-pub(super) const METHODS: &[(&str, Method)] =
-    &[("ratio", Method::Two(Builder::ratio)), ("sqrt", Method::One(Builder::sqrt))];
+pub(super) const METHODS: &[(&str, Method)] = &[
+    ("ratio", Method::Two(Builder::ratio)),
+    ("part", Method::Two(Builder::part)),
+    ("sqrt", Method::One(Builder::sqrt)),
+];
 
 /// Fraction bits of a quotient or a root of integers.
 const FRACTION: u8 = 16;
@@ -22,11 +25,21 @@ impl Builder {
     /// What is beyond 2^47 steps is the last number before it, and a divisor of 0 counts as its least step. A circuit on bits: a
     /// digit after another.
     pub fn ratio(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.ratio_below(a, b, |_| RATIO_BITS)
+    }
+
+    /// The same where `b` is at least as large as `a` and not negative, which makes a quotient from 0 to 1, or from -1: fewer
+    /// digits. What is 2 or more is the last number before it.
+    pub fn part(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.ratio_below(a, b, |frac| frac + 1)
+    }
+
+    fn ratio_below(&mut self, a: NodeId, b: NodeId, bits: fn(u8) -> u8) -> Result<NodeId, ProgramError> {
         let (a, b) = (self.number(a)?, self.number(b)?);
         let (own, other) = (self.kind(a)?.frac(), self.kind(b)?.frac());
         let frac = if own.max(other) == 0 { FRACTION } else { own.max(other) };
         let (a, b) = (self.raw_as(a, 0)?, self.raw_as(b, 0)?);
-        let ratio = self.push(Operation::Ratio { by: frac + other - own }, &[a, b])?;
+        let ratio = self.push(Operation::Ratio { by: frac + other - own, bits: bits(frac) }, &[a, b])?;
         self.raw_as(ratio, frac)
     }
 

@@ -43,9 +43,14 @@ impl Lowering<'_> {
             let weights = Weights { shape: own, words: &words };
             return self.weighed(view, &self.ty(secret).shape, &weights, !x.secret);
         }
-        let Product { shape, left, right } = Product::of(&x.shape, &y.shape);
-        let (a, b) = (self.view(a).clone(), self.view(b).clone());
-        let (a, b) = (self.matrices(a, &x.shape, &left), self.matrices(b, &y.shape, &right));
+        let views = [self.view(a).clone(), self.view(b).clone()];
+        self.matrix_product(views, [&x.shape, &y.shape], domain)
+    }
+
+    /// Secret matrices or vectors by others, of these shapes.
+    pub(super) fn matrix_product(&mut self, [a, b]: [View; 2], [x, y]: [&[usize]; 2], domain: Domain) -> Reg {
+        let Product { shape, left, right } = Product::of(x, y);
+        let (a, b) = (self.matrices(a, x, &left), self.matrices(b, y, &right));
         let dst = self.fresh(domain, shape.batch * shape.m * shape.n);
         self.plan.interact(OpKind::MatMul { a, b, shape, dst });
         dst

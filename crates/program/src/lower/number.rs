@@ -1,7 +1,7 @@
 //! Comparison, truncation and choice.
 
-use super::Lowering;
 use super::term::Term;
+use super::{Lowering, View};
 use crate::error::Fault;
 use crate::operations::{Extreme, Operation, Rounding, exact_product};
 use crate::plan::{Domain, Layout, Reg, Width};
@@ -21,7 +21,8 @@ impl Lowering<'_> {
     }
 
     /// The product of two operands, rounded to the nearest, whose exact product no ring holds or truncates. Costs the product and
-    /// a shift in a field; in rings it is a circuit on bits, element by element, and matrices are refused.
+    /// a shift in a field; in rings as [`Self::wide_in_ring`]; where an operand is too long for that it is a circuit on bits, element
+    /// by element, and matrices are refused.
     pub(super) fn wide_product(
         &mut self,
         operands: &[NodeId],
@@ -35,6 +36,9 @@ impl Lowering<'_> {
             unreachable!("typing has looked at the product");
         };
         let Some(field) = self.strategy.field() else {
+            if let Some(product) = self.wide_in_ring(operands, matrix, by, ty, domain) {
+                return product;
+            }
             if !matrix {
                 return self.by_circuit(&Operation::WideProduct { matrix, by }, operands, ty, domain);
             }
@@ -51,6 +55,49 @@ impl Lowering<'_> {
             self.register(&product)
         };
         self.truncated(product, range, by, Rounding::Nearest)
+    }
+
+    /// The same in a ring, where one operand leaves room: with `x = h 2^by + l`, the product is `h y 2^by + l y`, and so it is
+    /// rounded `h y + ((l y + 2^(by-1)) >> by)`. The first may leave the ring before they are added, for the sum is back in it.
+    /// Costs a shift of each `x`, two products, and a shift of the result.
+    fn wide_in_ring(
+        &mut self,
+        operands: &[NodeId],
+        matrix: bool,
+        by: u8,
+        ty: &Type,
+        domain: Domain,
+    ) -> Option<Reg> {
+        if by > 60 || domain != Domain::Ring(Width::W64) || operands.iter().any(|&id| !self.ty(id).secret) {
+            return None;
+        }
+        let types = [0, 1].map(|at| self.ty(operands[at]));
+        let terms = if matrix { types[0].shape.last().copied().unwrap_or(1) } else { 1 };
+        let room = Range::point(-1 << 61).hull(Range::point((1 << 61) - 1));
+        let low = Range::point(0).hull(Range::point((1 << by) - 1));
+        let lows = |other: &Type| low.mul(other.range).times(terms);
+        let split = (0..2).find(|&at| room.covers(types[at].range) && room.covers(lows(types[1 - at])))?;
+        let range = lows(types[1 - split]);
+        let whole = self.whole(operands[split]);
+        let high = self.truncated(whole, types[split].range, by, Rounding::Floor);
+        let above = Term::integer(-(1 << by), domain, types[split].len());
+        let above = self.mul(&Term::Secret(high), &above);
+        let rest = self.add(&Term::Secret(whole), &above);
+        let rest = self.register(&rest);
+        let [high, rest] = [high, rest].map(|part| {
+            let mut views = [0, 1].map(|at| self.view(operands[at]).clone());
+            views[split] = View { reg: part, layout: Layout::whole(&types[split].shape) };
+            if matrix {
+                return self.matrix_product(views, [&types[0].shape, &types[1].shape], domain);
+            }
+            let [a, b] = views
+                .map(|View { reg, layout }| Term::Secret(self.gathered(reg, layout.broadcast(&ty.shape))));
+            let product = self.mul(&a, &b);
+            self.register(&product)
+        });
+        let rest = self.truncated(rest, range, by, Rounding::Nearest);
+        let sum = self.add(&Term::Secret(high), &Term::Secret(rest));
+        Some(self.register(&sum))
     }
 
     /// As [`Self::truncate`], of a register's numbers, which are in `range`.

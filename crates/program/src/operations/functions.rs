@@ -13,8 +13,8 @@ use crate::rational::Rational;
 use crate::rounded::saturated;
 use crate::types::{Dtype, Range};
 
-/// Quotients are at least `-2^47` and less than `2^47`: beyond, they are the nearest of these. So sums of many have room.
-pub(crate) const RATIO_BITS: u8 = 47;
+/// Bits of a quotient, at most: it is at least `-2^47` and less than `2^47`. So sums of many have room.
+pub const RATIO_BITS: u8 = 47;
 
 /// Bits by which a dividend or what a root is taken of can be raised.
 const MAX_RAISED: u8 = 60;
@@ -31,27 +31,28 @@ pub(super) fn raw(by: i8) -> Entry<'static> {
         .each(|_, x| x[0], move |x| x[0].mul(&Rational::binary(1.into(), -i32::from(by))))
 }
 
-pub(super) fn ratio(by: u8) -> Entry<'static> {
+pub(super) fn ratio(by: u8, bits: u8) -> Entry<'static> {
     Entry::new("/", 55, Some(2))
-        .written(move |out| out.push(by))
+        .written(move |out| out.extend([by, bits]))
         .typed(move |operation, x| {
             let (kind, shape) = pair(operation, x, integer)?;
-            if by > MAX_RAISED {
+            if by > MAX_RAISED || !(1..=RATIO_BITS).contains(&bits) {
                 return Err(Fault::Shift { operation, by, kind });
             }
             let (a, b) = (x[0].range, x[1].range);
             let inner = [-1, 1].into_iter().filter(|&one| b.holds(one) || one == 1 && b.holds(0));
             let divisors = [b.lo(), b.hi()].into_iter().filter(|&end| end != 0).chain(inner);
-            let quotients = divisors.flat_map(|b| [a.lo(), a.hi()].map(|a| Range::point(nearest(a, b, by))));
+            let quotients =
+                divisors.flat_map(|b| [a.lo(), a.hi()].map(|a| Range::point(nearest(a, b, by, bits))));
             Ok((kind, shape, quotients.reduce(Range::hull).unwrap_or(Range::point(0))))
         })
         .apart()
         .each(
-            move |_, x| nearest(x[0], x[1], by),
+            move |_, x| nearest(x[0], x[1], by, bits),
             move |x| {
                 let divisor = if x[1].is_zero() { Rational::bit(true) } else { x[1].clone() };
                 let quotient = x[0].mul(&Rational::binary(1.into(), by.into())).div(&divisor);
-                let end = 1_i128 << RATIO_BITS;
+                let end = 1_i128 << bits;
                 let near = saturated(&quotient.add(&Rational::binary(1.into(), -1)).floor());
                 Rational::whole(near.clamp(-end, end - 1).into())
             },
@@ -92,10 +93,10 @@ pub(super) fn piecewise(function: &Arc<Piecewise>) -> Entry<'_> {
         )
 }
 
-/// `a 2^by / b`, to the nearest, ties up; a `b` of 0 counts as 1.
-fn nearest(a: i128, b: i128, by: u8) -> i128 {
+/// `a 2^by / b`, to the nearest, ties up, in so many bits; a `b` of 0 counts as 1.
+fn nearest(a: i128, b: i128, by: u8, bits: u8) -> i128 {
     let (a, b) = if b < 0 { (-a, -b) } else { (a, b.max(1)) };
-    let end = 1 << RATIO_BITS;
+    let end = 1 << bits;
     ((a << (by + 1)) + b).div_euclid(2 * b).clamp(-end, end - 1)
 }
 

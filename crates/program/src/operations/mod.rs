@@ -31,7 +31,7 @@ use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use entry::Entry;
-pub(crate) use functions::RATIO_BITS;
+pub use functions::RATIO_BITS;
 pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
 pub(crate) use wide::{exact as exact_product, is_wide};
@@ -245,10 +245,13 @@ pub enum Operation {
         /// How many more.
         by: i8,
     },
-    /// `a 2^by / b`, of integers: to the nearest, ties up. Beyond 2^47 it is the last number before, and a `b` of 0 counts as 1.
+    /// `a 2^by / b`, of integers: to the nearest, ties up. Beyond `2^bits` it is the last number before, and a `b` of 0 counts as
+    /// 1.
     Ratio {
         /// The exponent.
         by: u8,
+        /// Bits of a quotient, at most.
+        bits: u8,
     },
     /// The square root of `a 2^by`, of integers, to the nearest; 0 of numbers below 0.
     Root {
@@ -318,7 +321,7 @@ impl Operation {
             Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
             Self::Raw { by } => functions::raw(*by),
-            Self::Ratio { by } => functions::ratio(*by),
+            Self::Ratio { by, bits } => functions::ratio(*by, *bits),
             Self::Root { by } => functions::root(*by),
             Self::Piecewise(function) => functions::piecewise(function),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
@@ -387,7 +390,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         52 => Operation::WideProduct { matrix: false, by: from.u8("shift")? },
         53 => Operation::WideProduct { matrix: true, by: from.u8("shift")? },
         54 => Operation::Raw { by: from.u8("shift")?.cast_signed() },
-        55 => Operation::Ratio { by: from.u8("shift")? },
+        55 => Operation::Ratio { by: from.u8("shift")?, bits: from.u8("number of bits")? },
         56 => Operation::Root { by: from.u8("shift")? },
         57 => Operation::Piecewise(piecewise(from)?),
         _ => return Ok(None),

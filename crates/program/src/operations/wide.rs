@@ -37,6 +37,7 @@ pub(super) fn product(matrix: bool, by: u8) -> Entry<'static> {
             }
             Ok((Dtype::with_frac(left), shape, raised.shift_right(by)))
         })
+        .holds(|_| Dtype::Int.whole())
         .rounds(Rounding::Nearest);
     let rounded = move |product: i128| (product + half(by)) >> by;
     if !matrix {

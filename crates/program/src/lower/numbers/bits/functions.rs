@@ -5,7 +5,6 @@ use tacit_circuit::{Builder, Wire};
 
 use super::gates::{Columns, Word, less};
 use super::plus_bit;
-use crate::operations::RATIO_BITS;
 use crate::piecewise::{Pieces, Piecewise};
 use crate::types::Range;
 use crate::width::Format;
@@ -14,8 +13,14 @@ use crate::width::Format;
 ///
 /// With `N = a 2^(by + 1) + b`, for a `b` above 0, it is `floor(N / 2 b)`, and so `floor(floor(N / 2) / b)`: a digit for each bit of
 /// the result, from the highest. A negative `N` is complemented first, and the quotient last. A `b` below 0 turns both signs.
-pub(super) fn ratio(b: &mut Builder, style: Style, x: &Word, y: &Word, by: u8, width: usize) -> Vec<Wire> {
-    let by = usize::from(by);
+pub(super) fn ratio(
+    b: &mut Builder,
+    style: Style,
+    x: &Word,
+    y: &Word,
+    [by, most]: [usize; 2],
+    width: usize,
+) -> Vec<Wire> {
     let turned = y.sign(b);
     let divisor_bits = y.bits.len();
     let y = y.modulo(b, divisor_bits);
@@ -31,7 +36,7 @@ pub(super) fn ratio(b: &mut Builder, style: Style, x: &Word, y: &Word, by: u8, w
     let sum = arith::add(b, style, &x, &raised);
     let (below, sum) = divided_sign(b, &sum);
     let dividend = &sum[1..];
-    let digits = width.min(usize::from(RATIO_BITS)).min(dividend.len());
+    let digits = width.min(most).min(dividend.len());
     let high = Word { bits: dividend[digits..].to_vec(), signed: false };
     let divisor = Word { bits: y.clone(), signed: false };
     let mut remainder = high.modulo(b, y.len());
@@ -47,7 +52,7 @@ pub(super) fn ratio(b: &mut Builder, style: Style, x: &Word, y: &Word, by: u8, w
         remainder.pop();
         quotient.insert(0, not_less);
     }
-    if width >= usize::from(RATIO_BITS) {
+    if width >= most {
         let fits = less(b, style, &high, &divisor);
         let beyond = b.not(fits);
         for digit in &mut quotient {

@@ -560,7 +560,9 @@ fn element(
             columns.constant(1 << (by - 1));
             columns.total(b, style)[by..].to_vec()
         }
-        Operation::Ratio { by } => functions::ratio(b, style, x, &words[1], *by, width),
+        Operation::Ratio { by, bits } => {
+            functions::ratio(b, style, x, &words[1], [*by, *bits].map(usize::from), width)
+        }
         Operation::Root { by } => functions::root(b, style, x, *by, width),
         Operation::Piecewise(function) => functions::piecewise(b, style, x, function, width),
         Operation::Divide => functions::divided(b, style, x, &words[1])[0].modulo(b, width),

@@ -66,6 +66,15 @@ fn what_is_beyond_a_quotient_is_its_end() {
 }
 
 #[test]
+fn parts_are_quotients_of_fewer_digits() {
+    let kind = Dtype::Fixed { frac: 3 };
+    for (a, b, result) in all(kind, [(-9, 9), (0, 9)], Builder::part) {
+        let nearest = (a as f64 / b.max(1) as f64 * 8.0 + 0.5).floor().clamp(-16.0, 15.0) / 8.0;
+        assert!((result - nearest).abs() < 1e-9, "{a} / {b}: {result}");
+    }
+}
+
+#[test]
 fn roots_are_the_nearest() {
     for (frac, range) in [(1, (-9, 300)), (4, (0, 255)), (5, (0, 1000))] {
         let unit = f64::from(1 << frac);
