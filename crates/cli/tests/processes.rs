@@ -27,7 +27,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 26] = [
+    let tests: [(&str, fn()); 27] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -35,6 +35,7 @@ fn main() {
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
+        ("a deployment that lives is measured", a_deployment_that_lives_is_measured),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
         ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
@@ -120,6 +121,20 @@ fn every_benchmark_runs_over_every_transport() {
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
     }
+}
+
+fn a_deployment_that_lives_is_measured() {
+    let object = object(&["bench", "living", "--quick", "--json"]);
+    assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
+    for kind in ["idle", "busy", "fresh"] {
+        let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
+        assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
+        assert!(of("per_second") > 0.0, "{object}");
+    }
+    // A party's own reason, not that a client could not reach it.
+    let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("reveals outputs to parties alone"), "{told}");
 }
 
 /// Messages that a party sends and never waits for an answer to are counted, too.
