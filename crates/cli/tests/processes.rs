@@ -20,6 +20,8 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 mod factories;
 #[path = "processes/native.rs"]
 mod native;
+#[path = "processes/observed.rs"]
+mod observed;
 #[path = "processes/papers.rs"]
 mod papers;
 #[path = "processes/supplies.rs"]
@@ -27,7 +29,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 27] = [
+    let tests: [(&str, fn()); 28] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -49,6 +51,7 @@ fn main() {
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("servers log and count", observed::servers_log_and_count_and_tell_nothing_of_inputs),
         ("a server stops after failed checks and attempts", a_server_stops_after_failed_checks_and_attempts),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
         ("comparisons follow the network", comparisons_follow_the_network),
