@@ -36,7 +36,7 @@ pub(crate) fn notes() -> Notes {
         }
         Note::Unfit(error) => tracing::warn!(error = error.to_string(), "a party can't take part"),
         Note::Unread(error) => {
-            tracing::warn!(error = error.to_string(), "the list of clients is left as it was")
+            tracing::warn!(error = error.to_string(), "the list of clients is left as it was");
         }
         _ => {}
     })

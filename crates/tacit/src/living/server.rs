@@ -370,9 +370,9 @@ impl Server {
     }
 }
 
-/// The beginning of a program's hash.
+/// A program's hash.
 fn hash(proposal: &Proposal) -> String {
-    proposal.program.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    proposal.program.map(|byte| format!("{byte:02x}")).concat()
 }
 
 /// Logs how a run ended: of what was given and learnt nothing.
