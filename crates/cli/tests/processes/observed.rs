@@ -17,8 +17,8 @@ const METRICS: u16 = PORT + 20;
 fn has(text: &[u8], numbers: &[i64]) -> bool {
     numbers.iter().any(|number| {
         let bytes = number.to_le_bytes();
-        let hex = |bytes: &mut dyn Iterator<Item = &u8>| bytes.map(|byte| format!("{byte:02x}")).collect();
-        let (little, big): (String, String) = (hex(&mut bytes.iter()), hex(&mut bytes.iter().rev()));
+        let hex = |bytes: [u8; 8]| bytes.map(|byte| format!("{byte:02x}")).concat();
+        let (little, big) = (hex(bytes), hex(number.to_be_bytes()));
         let digits = number.unsigned_abs().to_string();
         let forms = [digits.as_bytes(), little.as_bytes(), big.as_bytes(), &bytes[..6]];
         forms.into_iter().any(|form| text.windows(form.len()).any(|part| part == form))
