@@ -160,7 +160,23 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
         raise fault(
             ProgramError, f"to={to!r} names nobody", 'use to="all", to="alice" or to=["alice", "bob"]'
         )
-    return leaving(value, "reveal", "revealed").reveal(value, None if "all" in names else names)
+    trace = leaving(value, "reveal", "revealed")
+    for name in names:
+        meant = next((owner for owner in trace.owners if _is_slip(name, owner)), None)
+        if meant is not None and name not in trace.owners:
+            raise fault(ProgramError, f"to={name!r}: nobody of that name gives anything", f"is it {meant!r}?")
+    return trace.reveal(value, None if "all" in names else names)
+
+
+def _is_slip(name: str, owner: str) -> bool:
+    """Whether a name is another with two letters the wrong way round, or a letter too few or too many."""
+    if len(name) < 4 or not (name + owner).isalpha():
+        return False
+    if len(name) == len(owner):
+        differ = [place for place in range(len(name)) if name[place] != owner[place]]
+        return len(differ) == 2 and sorted(name) == sorted(owner)
+    longer, shorter = sorted((name, owner), key=len, reverse=True)
+    return any(longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer)))
 
 
 def leaving(value: Tensor, verb: str, done: str) -> _Trace:
@@ -205,6 +221,7 @@ class _Trace:
         self.admitted: dict[int, Tensor] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
+        self.owners: set[str] = set()
         self.sorted: dict[tuple[int, int], Tensor] = {}
         """What is sorted, by node and axis."""
         self.bodies: list[str] = []
@@ -227,6 +244,7 @@ class _Trace:
                 number = self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
             else:
                 name = value.name or path
+                self.owners.add(value.owner)
                 number = self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
             self.admitted[id(value)] = Tensor(self.builder, number)
         return self.admitted[id(value)]

@@ -123,6 +123,8 @@ PROGRAMS: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (N, lambda x: (x * x * x * x * x) ** 2, "declare a narrower range=(low, high)"),
     (N, lambda x: (x * 1000).astype(tacit.int8), "int8 holds -128 to 127"),
     (X, lambda x: tacit.reveal(x, to=[]), "names nobody"),
+    (X, lambda x: tacit.reveal(x, to="alcie"), "is it 'alice'?"),
+    (X, lambda x: tacit.reveal(x, to=["bob", "alic"]), "is it 'alice'?"),
     (X, lambda x: (tacit.reveal(x), None)[1], "reveals a value that it doesn't return"),
     (X, lambda _: None, "the program reveals and keeps nothing"),
     (X, lambda x: tacit.stack([x, x[:2]]), "don't go together"),

@@ -101,7 +101,12 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
     (lambda a: (np.convolve(a, np.ones(3) / 3), np.convolve(a, [1, 2], "same")), [PAY[0]], [PAY_RANGE], 1e-3),
     (lambda a: (np.maximum.accumulate(a), np.partition(a, 3)[3], np.nanmean(a)), [PAY[0]], [PAY_RANGE], 1e-4),
     (lambda x: (np.linalg.norm(x, axis=1), np.triu(x), np.polyval([1, 2, 3], x)), [X], [SMALL], 1e-3),
-    (lambda a, b: np.where(a > b, 1.0, 0.5).mean() + np.select([a < b], [1.5], 0).sum(), [*IDS], [INT] * 2, 1e-4),
+    (
+        lambda a, b: np.where(a > b, 1.0, 0.5).mean() + np.select([a < b], [1.5], 0).sum(),
+        [*IDS],
+        [INT] * 2,
+        1e-4,
+    ),
     (lambda a: (a * 0.5, a > 2.5, (a > 3) * 0.1, np.unique(a).size), [IDS[0]], [INT], 1e-4),
 ]
 
