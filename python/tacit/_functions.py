@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
-from tacit._values import is_float
+from tacit._values import is_float, shape_of
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:
@@ -87,6 +87,11 @@ def shuffle(*values: Any) -> Any:
     one = tensor_of(*values)
     shuffled = tuple(one._made(made) for made in one._at().shuffle([one._operand(value) for value in values]))
     return shuffled[0] if len(shuffled) == 1 else shuffled
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """The shape of a tensor or of a public value."""
+    return value.shape if isinstance(value, Tensor) else shape_of(known_value(value))
 
 
 def maximum(a: Any, b: Any) -> Tensor:

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit import _tree
+from tacit._functions import shape
 from tacit._location import fault
-from tacit._tensor import Tensor, shape, tensor_of
+from tacit._tensor import Tensor, tensor_of
 from tacit._trace import in_body
 from tacit.errors import ProgramError, ProgramTypeError
 

@@ -9,7 +9,7 @@ from tacit import _public
 from tacit._handles import Handle, Unknown
 from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
-from tacit._values import is_float, public, shape_of
+from tacit._values import is_float, public
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
@@ -208,9 +208,7 @@ class Tensor(Unknown):
         return divide(other, self)
 
     def __round__(self, digits: int | None = None) -> Tensor:
-        from tacit._rounding import rounded
-
-        return rounded(self, digits or 0)
+        return self.round(digits or 0)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
         return binary("quotient", other, self)
@@ -594,11 +592,6 @@ def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return binary("matmul_raw" if exact else "matmul", a, b)
     return _public.matmul(one, b if one is a else a, left=one is b, exact=exact)
-
-
-def shape(value: Any) -> tuple[int, ...]:
-    """The shape of a tensor or of a public value."""
-    return value.shape if isinstance(value, Tensor) else shape_of(known_value(value))
 
 
 def _holds_tensors(value: Any) -> bool:

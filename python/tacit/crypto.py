@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any
 from tacit import _native
 from tacit._circuit import Circuit
 from tacit._circuit import bits as _bits
+from tacit._functions import shape
 from tacit._location import fault
-from tacit._tensor import Tensor, shape
+from tacit._tensor import Tensor
 from tacit.errors import ProgramError
 
 if TYPE_CHECKING:
