@@ -35,18 +35,13 @@ fn layer_items(layer: &Layer) -> BTreeMap<SupplyKind, u64> {
     counts
 }
 
-/// Items that some layers draw.
-fn sum<'a>(layers: impl Iterator<Item = &'a Layer>) -> BTreeMap<SupplyKind, u64> {
-    let mut all: BTreeMap<SupplyKind, u64> = BTreeMap::new();
-    for (kind, count) in layers.flat_map(layer_items) {
-        *all.entry(kind).or_default() += count;
-    }
-    all
-}
-
 /// Items that a circuit draws.
 pub(crate) fn items(circuit: &Layered) -> Vec<(SupplyKind, u64)> {
-    sum(circuit.layers.iter()).into_iter().collect()
+    let mut all: BTreeMap<SupplyKind, u64> = BTreeMap::new();
+    for (kind, count) in circuit.layers.iter().flat_map(layer_items) {
+        *all.entry(kind).or_default() += count;
+    }
+    all.into_iter().collect()
 }
 
 /// Bits that each party opens in a layer.
@@ -115,10 +110,13 @@ impl Party {
     /// Triples for a layer's ANDs, those of a product with the same first factor.
     fn scalings_drawn(&mut self, job: &Job, circuit: &Layered) -> Result<[Share; 3], Error> {
         let layer = &circuit.layers[job.stage as usize];
-        let before = sum(circuit.layers[..job.stage as usize].iter());
+        if job.stage == 0 {
+            self.scalings_used.clear();
+        }
         let mut drawn = BTreeMap::new();
         for (kind, count) in layer_items(layer) {
-            let first = before.get(&kind).copied().unwrap_or_default();
+            let used = self.scalings_used.entry(kind).or_default();
+            let first = std::mem::replace(used, *used + count);
             let parts = self.drawn(Drawer::Op(at(job).op), kind, first..first + count)?.shares;
             drawn.insert(kind, (0, parts));
         }

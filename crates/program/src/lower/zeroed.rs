@@ -17,6 +17,18 @@ use tacit_circuit::motif::{Bit, Motif, WHOLE};
 /// Wires that a program's circuit may have.
 const MAX_WIRES: usize = 1 << 24;
 
+/// Wires that a gate may make: what it reads enters arms inside one another, both of each at once.
+fn most_wires(node: &Node, depth: usize) -> usize {
+    let gates = match &node.operation {
+        Operation::Circuit(circuit) => {
+            let instances = node.ty.len() / circuit.output_bits().max(1);
+            instances.saturating_mul(circuit.gates().len())
+        }
+        _ => node.ty.len(),
+    };
+    gates.saturating_mul(4 * (1 + depth))
+}
+
 impl Lowering<'_> {
     /// Whether the program's arms are zeroed.
     pub(super) fn zeroes_arms(&self) -> bool {
@@ -47,6 +59,14 @@ impl Lowering<'_> {
                 let region = bits.region(arm);
                 bits.regions.push(region);
             }
+            let depth = program.branches.depth(program.branches.of_node[place]);
+            if bits.motif.wires().saturating_add(most_wires(node, depth)) > MAX_WIRES {
+                self.refuse(|_| Fault::TooMany {
+                    what: "wires of a circuit with branches",
+                    limit: MAX_WIRES,
+                });
+                return self.offered();
+            }
             let made = match &node.operation {
                 Operation::Input { .. } | Operation::Kept { .. } => {
                     let view = self.node(id, node);
@@ -72,13 +92,6 @@ impl Lowering<'_> {
                 return self.offered();
             };
             bits.of_node.push(made);
-            if bits.motif.wires() > MAX_WIRES {
-                self.refuse(|_| Fault::TooMany {
-                    what: "wires of a circuit with branches",
-                    limit: MAX_WIRES,
-                });
-                return self.offered();
-            }
         }
         let mut outputs: Vec<NodeId> = program.outputs().iter().map(|output| output.node).collect();
         outputs.extend(program.keeps().iter().map(|keep| keep.node));
