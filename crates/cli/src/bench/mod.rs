@@ -12,6 +12,7 @@ mod correlated;
 mod experiment;
 mod instances;
 mod limits;
+mod living;
 mod native_start;
 mod ot;
 mod paper;
@@ -47,6 +48,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     match (args.spec()?, args.name) {
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args),
+        (None, Name::Living) => living::living(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
@@ -84,7 +86,7 @@ fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
 /// A protocol's speed.
 fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
     let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
-    let loopback = match args.transport {
+    let loopback = match args.transport() {
         Transport::Memory => None,
         transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
     };

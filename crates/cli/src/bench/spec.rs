@@ -1,6 +1,7 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
 use super::experiment::Experiment;
+use super::living::LivingArgs;
 use super::start::StartArgs;
 use super::triples::TripleArgs;
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
@@ -26,9 +27,9 @@ pub(crate) struct BenchArgs {
     /// Computing parties; as many as the protocol is for if not given
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// Links between parties: memory (one process), tcp or tls (a process for each, on loopback)
-    #[arg(long, default_value = "tcp")]
-    pub(crate) transport: Transport,
+    /// Links between parties: memory (one process), tcp or tls (a process for each, on loopback) [default: tcp; living tls]
+    #[arg(long)]
+    transport: Option<Transport>,
     /// How many of what is counted: gates, products, comparisons
     #[arg(long)]
     count: Option<usize>,
@@ -86,6 +87,8 @@ pub(crate) struct BenchArgs {
     pub(crate) triples: TripleArgs,
     #[command(flatten)]
     pub(crate) start: StartArgs,
+    #[command(flatten)]
+    pub(crate) living: LivingArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
@@ -128,6 +131,8 @@ pub(crate) enum Name {
     Predict,
     /// A whole ten-line program, from the process's start to its result
     Start,
+    /// One small run in a deployment that lives: how long its client waits
+    Living,
 }
 
 /// What links parties.
@@ -206,7 +211,7 @@ impl BenchArgs {
         Ok(Spec {
             what,
             protocol,
-            transport: self.transport,
+            transport: self.transport(),
             net,
             lanes,
             window: self.window.bytes.unwrap_or_else(shaped),
@@ -224,6 +229,21 @@ impl BenchArgs {
     /// `--count`, or else what is usual, or quick if that is asked for.
     pub(crate) fn count_or(&self, quick: usize, usual: usize) -> usize {
         self.count.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// `--transport`, or else what is usual.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport.unwrap_or(if self.name == Name::Living { Transport::Tls } else { Transport::Tcp })
+    }
+
+    /// `--features`, or else what is usual, or quick if that is asked for.
+    pub(crate) fn features(&self) -> usize {
+        self.features.unwrap_or(if self.quick { 20 } else { 784 })
+    }
+
+    /// Where random operands start from.
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// `--parties`, or else what is usual.
@@ -274,6 +294,7 @@ impl BenchArgs {
         let what = match self.name {
             Name::Limits
             | Name::Start
+            | Name::Living
             | Name::Araki
             | Name::Astra
             | Name::Li
@@ -306,7 +327,7 @@ impl BenchArgs {
             Name::Predict => What::Predict {
                 model: self.model.unwrap_or(Model::Linear),
                 rows: size(self.rows, 20, 1000),
-                features: size(self.features, 20, 784),
+                features: self.features(),
             },
         };
         let sizes = match what {
@@ -330,14 +351,16 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Mascot, Matmul, Mul, Ot, Predict, Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot, Predict,
+            Triples,
         };
-        let given: [(&str, bool, &[Name]); 21] = [
+        let given: [(&str, bool, &[Name]); 22] = [
             (
                 "--count",
                 self.count.is_some(),
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples],
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples, Living],
             ),
+            ("--clients", self.living.clients.is_some(), &[Living]),
             ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
             ("--field", self.triples.field.is_some(), &[Triples]),
@@ -349,7 +372,7 @@ impl BenchArgs {
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
-            ("--features", self.features.is_some(), &[Predict]),
+            ("--features", self.features.is_some(), &[Predict, Living]),
             ("--rows", self.rows.is_some(), &[Predict]),
             ("--threads", self.threads != 1, &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
             ("--net", self.net.is_some(), &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),

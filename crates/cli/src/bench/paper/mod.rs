@@ -235,7 +235,7 @@ pub(super) fn paper(context: &mut Context<'_>, args: &BenchArgs, paper: &Paper) 
     let printed = (paper.printed)().into_iter().map(|(name, printed)| PrintedRow { name, printed });
     let found = Found {
         bench: paper.name,
-        transport: args.transport.name(),
+        transport: args.transport().name(),
         repeat,
         plots: draw(&out, (paper.plots)(&runs))?,
         compared: (paper.compared)(&runs, args.quick)?,
