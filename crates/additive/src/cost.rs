@@ -2,8 +2,10 @@
 
 use crate::demand::{products, single};
 use crate::ranges::{Digits, ranged};
+use crate::scalings;
 use crate::share::FIRST;
 use tacit_engine::Participants;
+use tacit_program::Feature;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan, Reg};
 
@@ -39,6 +41,9 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
         OpKind::And { dst, .. } => 2 * u64::from(dst.count) * plan.register(dst.reg).cols as u64,
         OpKind::Mul { dst, .. } => 2 * bits(*dst),
         OpKind::MatMul { shape, dst, .. } => 2 * products(*shape) as u64 * plan.register(*dst).domain.bits(),
+        OpKind::Circuit { circuit, .. } if plan.needs.has(Feature::ZeroedArms) => {
+            scalings::opened(&circuit.layers[stage as usize]) as u64
+        }
         OpKind::Circuit { circuit, .. } => {
             2 * circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
         }

@@ -6,6 +6,7 @@
 use crate::arm_masks::{MASK_WORDS, SEED_WORDS};
 use crate::preprocessing::Manner;
 use crate::ranges::Digits;
+use crate::scalings;
 use crate::vectors::row;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,6 +15,7 @@ use tacit_engine::bank::row_words;
 use tacit_engine::layer::first_block;
 use tacit_engine::supply::{Arms, Demand, Drawer, SupplyKind};
 use tacit_engine::{Error, Job, Participants};
+use tacit_program::Feature;
 use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, Register, To};
 
 /// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
@@ -21,11 +23,21 @@ use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, 
 /// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key. What reads kept
 /// values has the key that they are under.
 pub(crate) fn demand(plan: &Plan, participants: &Participants, manner: Manner) -> Demand {
+    demand_of_arms(plan, participants, manner, &shared(plan, manner))
+}
+
+/// The same, where it is known what arms share.
+pub(crate) fn demand_of_arms(
+    plan: &Plan,
+    participants: &Participants,
+    manner: Manner,
+    arms: &SharedTriples,
+) -> Demand {
     let authenticated = manner.is_authenticated();
-    let demand = of_plan(plan, participants, manner, None);
+    let demand = of_plan(plan, participants, manner, arms, None);
     let field = plan.outputs.first().map(|output| plan.register(output.reg).domain);
     match field.filter(|_| authenticated && demand.is_empty() && plan.kept.is_empty()) {
-        Some(field) => of_plan(plan, participants, manner, Some(random(field, false))),
+        Some(field) => of_plan(plan, participants, manner, arms, Some(random(field, false))),
         None => demand,
     }
 }
@@ -34,18 +46,18 @@ fn of_plan(
     plan: &Plan,
     participants: &Participants,
     manner: Manner,
+    (arms, intervals): &SharedTriples,
     for_the_key: Option<SupplyKind>,
 ) -> Demand {
     let authenticated = manner.is_authenticated();
-    let (arms, intervals) = shared(plan, manner);
     let seeds = manner.preprocessing.mask_seeds(participants.parties());
-    Demand::of(plan, arms, |drawer| match drawer {
+    Demand::of(plan, *arms, |drawer| match drawer {
         Drawer::Op(op) => match intervals.get(&op) {
             // A plan with masks that are too long was refused.
             Some(triples) => {
                 masks(triples.end - triples.start, seeds).map(|kind| (kind, 1)).into_iter().collect()
             }
-            None => operation(plan, &plan.op(op).kind).into_iter().collect(),
+            None => operation(plan, &plan.op(op).kind),
         },
         Drawer::Input(index) if authenticated => input(plan, participants, &plan.inputs[index as usize]),
         Drawer::Output(index) if authenticated => {
@@ -58,13 +70,16 @@ fn of_plan(
     })
 }
 
-/// Whether arms share triples, and which those of each branch do.
-pub(crate) fn shared(plan: &Plan, manner: Manner) -> (Arms, BTreeMap<u32, Range<u64>>) {
-    if manner.arms() == Arms::Apart || !plan.masks_arms() {
+/// Whether arms share triples, and which those of each branch do, by what draws its masks.
+pub(crate) type SharedTriples = (Arms, BTreeMap<u32, Range<u64>>);
+
+/// What arms of a plan share.
+pub(crate) fn shared(plan: &Plan, manner: Manner) -> SharedTriples {
+    if manner.arms() != Arms::Shared || !plan.masks_arms() {
         return (Arms::Apart, BTreeMap::new());
     }
     let triples = Demand::of(plan, Arms::Shared, |drawer| match drawer {
-        Drawer::Op(op) => operation(plan, &plan.op(op).kind).into_iter().collect(),
+        Drawer::Op(op) => operation(plan, &plan.op(op).kind),
         _ => Vec::new(),
     });
     (Arms::Shared, intervals(plan, &triples))
@@ -132,10 +147,13 @@ fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
     both.filter(|(_, both)| !both.is_empty()).collect()
 }
 
-fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
+fn operation(plan: &Plan, kind: &OpKind) -> Vec<(SupplyKind, u64)> {
     let cols = kind.extent(plan);
-    Some(match kind {
+    let drawn = match kind {
         OpKind::And { dst, .. } => (BITS, row_items(dst.count as usize, cols)),
+        OpKind::Circuit { circuit, .. } if plan.needs.has(Feature::ZeroedArms) => {
+            return scalings::items(circuit);
+        }
         OpKind::Circuit { circuit, .. } => {
             (BITS, circuit.layers.iter().map(|layer| row_items(layer.ands.len(), cols)).sum())
         }
@@ -148,8 +166,9 @@ fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
         OpKind::Random { dst, bits } => {
             (random(plan.register(*dst).domain, *bits), items(plan.register(*dst)))
         }
-        _ => return None,
-    })
+        _ => return Vec::new(),
+    };
+    vec![drawn]
 }
 
 /// Products of elements in a product of matrices.
@@ -293,7 +312,9 @@ mod tests {
             }
             all.sort_by_key(|items| items.start);
             assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start), "{cols}: {all:?}");
-            let (_, count) = operation(&plan, &plan.op(0).kind).expect("it draws triples");
+            let [(_, count)] = operation(&plan, &plan.op(0).kind)[..] else {
+                panic!("it draws triples alone")
+            };
             assert_eq!((all[0].start, all[all.len() - 1].end), (0, count), "{cols} columns");
             // A layer's last item may have some left; a block of long rows too.
             let bits = circuit.ands() * cols as u64;

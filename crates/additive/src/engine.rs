@@ -1,6 +1,6 @@
 //! The engine: which operation goes where.
 
-use crate::demand::{demand, shared};
+use crate::demand::{demand_of_arms, shared};
 use crate::macs::{Keys, Macs};
 use crate::preprocessing::Manner;
 use crate::state::{Party, lost};
@@ -39,8 +39,9 @@ impl Engine for AdditiveEngine {
             None if party.is_supplied => return Err(lost()),
             None => party.manner.preprocessing.live(&mut party.session)?,
         };
-        party.demand = Arc::new(demand(&party.plan, &party.participants, party.manner));
-        party.intervals = shared(&party.plan, party.manner).1;
+        let arms = shared(&party.plan, party.manner);
+        party.demand = Arc::new(demand_of_arms(&party.plan, &party.participants, party.manner, &arms));
+        party.intervals = arms.1;
         party.arm_masks.clear();
         supply.provide(&mut party.session, &party.demand)?;
         let macs = match macs {

@@ -47,6 +47,7 @@ mod preprocessing;
 mod products;
 mod protocol;
 mod ranges;
+mod scalings;
 mod share;
 mod shared;
 mod state;

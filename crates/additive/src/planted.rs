@@ -27,6 +27,8 @@ pub enum Mistake {
     ArmsUnmasked,
     /// All branches have the masks of the first one, and its bit.
     ArmMasksReused,
+    /// Bits that vectors are multiplied by are opened as they are.
+    ScalarsUnmasked,
 }
 
 #[cfg(feature = "planted")]

@@ -24,7 +24,8 @@ pub trait Preprocessing: Debug + Send + Sync {
     fn stocked(&self) -> &'static [Domain] {
         &[]
     }
-    /// Whether arms of branches draw from the same triples, under masks that it makes as well.
+    /// Whether arms of branches draw from the same triples, under masks that it makes as well; or are zeroed, so that it makes products
+    /// of a bit with a vector.
     fn arms(&self) -> Arms {
         Arms::Apart
     }

@@ -14,12 +14,13 @@ use tacit_engine::supply::{Drawer, SupplyKind};
 use tacit_engine::wire::{self, message_of};
 use tacit_engine::{Error, Job, bytes_of, with_element};
 use tacit_kernel::{Buffer, bits, ring};
+use tacit_program::Feature;
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
 impl Opening {
     /// Takes a triple's factors off both operands.
-    fn new(shape: Register, operands: [Share; 2], triple: [Share; 3]) -> Self {
+    pub(crate) fn new(shape: Register, operands: [Share; 2], triple: [Share; 3]) -> Self {
         let mut masked = operands;
         for (operand, factor) in masked.iter_mut().zip(&triple) {
             operand.sub_assign(shape, factor);
@@ -152,6 +153,9 @@ impl Party {
             self.tiles.close(job);
             return Ok(());
         }
+        if self.plan.needs.has(Feature::ZeroedArms) {
+            return self.scalings_begin(job, circuit);
+        }
         for (piece, range) in pieces(layer, job) {
             let items = ands(job, circuit, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
@@ -169,6 +173,9 @@ impl Party {
     }
 
     pub(crate) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
+        if self.plan.needs.has(Feature::ZeroedArms) {
+            return self.scalings_finish(job, circuit);
+        }
         let layer = &circuit.layers[job.stage as usize];
         for (piece, range) in pieces(layer, job) {
             let gates = &layer.ands[range];
@@ -252,7 +259,7 @@ impl Party {
 
     /// This party's share of the products, once all shares of the masked operands have come; these are noted:
     /// `z = c + d b + e a`, to which the first party adds `d e`.
-    fn result(&mut self, opening: Opening) -> Share {
+    pub(crate) fn result(&mut self, opening: Opening) -> Share {
         let Opening { shape, masked: [d, e], triple: [a, b, mut z] } = opening;
         z.add_public_times(shape.domain, &d.value, &b);
         z.add_public_times(shape.domain, &e.value, &a);
@@ -297,7 +304,7 @@ fn first_of(job: &Job) -> At {
     At { batch: 0, ..at(job) }
 }
 
-fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
+pub(crate) fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
     let batch = job.batch * circuit.depth() + job.stage;
     At { part: step::CIRCUIT + piece, op: job.op, batch, ..At::default() }
 }

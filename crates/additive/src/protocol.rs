@@ -60,11 +60,12 @@ impl Protocol for Additive {
         Some(Arc::new(Self { preprocessing, ..self.clone() }))
     }
 
-    /// With masks for arms, if preprocessing makes them, and there are no MACs.
+    /// With masks for arms, or products of bits with vectors, if preprocessing makes them, and there are no MACs.
     fn capabilities(&self) -> Capabilities {
         match self.manner().arms() {
             Arms::Apart => self.capabilities,
             Arms::Shared => self.capabilities.with(Feature::MaskedArms),
+            Arms::Zeroed => self.capabilities.with(Feature::ZeroedArms),
         }
     }
 

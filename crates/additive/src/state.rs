@@ -45,6 +45,8 @@ pub(crate) struct Party {
     pub(crate) intervals: BTreeMap<u32, Range<u64>>,
     /// The masks of branches, by what drew them.
     pub(crate) arm_masks: HashMap<u32, ArmMasks>,
+    /// Products of a bit with a vector that the layers so far of a circuit have used up, by kind.
+    pub(crate) scalings_used: BTreeMap<SupplyKind, u64>,
     /// Messages of jobs in arms that exclude one another, as they are made and taken apart.
     pub(crate) shared: Shared,
     /// What hides the bits of inputs that have to be in ranges.
@@ -127,6 +129,7 @@ impl Party {
             demand: Arc::default(),
             intervals: BTreeMap::new(),
             arm_masks: HashMap::new(),
+            scalings_used: BTreeMap::new(),
             shared: Shared::default(),
             bit_masks: BTreeMap::new(),
             given: BTreeMap::new(),

@@ -52,7 +52,16 @@ pub struct Layer {
     pub first_and: u64,
 }
 
+/// The most ANDs of a product of a bit with a vector ([`Layer::scalings`]): bits of a string that an oblivious transfer gives.
+pub const MAX_SCALING: usize = 128;
+
 impl Layer {
+    /// ANDs that follow one another with the same left operand, up to [`MAX_SCALING`]: each run is a product of that bit with a
+    /// vector.
+    pub fn scalings(&self) -> impl Iterator<Item = &[[u32; 3]]> {
+        self.ands.chunk_by(|one, next| one[0] == next[0]).flat_map(|run| run.chunks(MAX_SCALING))
+    }
+
     /// Its sums in order, and the ANDs between them.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         steps(&self.sums)
@@ -113,12 +122,22 @@ impl Layered {
     /// # Panics
     /// If it isn't said of every input.
     pub fn with_inputs(circuit: &Circuit, given: &[Given]) -> Self {
+        Self::laid_out(circuit, given, false)
+    }
+
+    /// Lays a circuit out as [`new`](Self::new) does, but every AND runs as early as it can. So ANDs of one bit with others stay
+    /// together, whose operands are there at the same time ([`Layer::scalings`]).
+    pub fn early(circuit: &Circuit) -> Self {
+        Self::laid_out(circuit, &vec![Given::default(); circuit.inputs().len()], true)
+    }
+
+    fn laid_out(circuit: &Circuit, given: &[Given], early: bool) -> Self {
         assert_eq!(given.len(), circuit.inputs().len(), "something is said of every input");
         let of_bits = |what: fn(&Given) -> bool| -> Vec<bool> {
             let inputs = circuit.inputs().iter().zip(given);
             inputs.flat_map(|(&bits, given)| std::iter::repeat_n(what(given), bits as usize)).collect()
         };
-        let places = places::Places::new(circuit, of_bits(|given| given.public));
+        let places = places::Places::new(circuit, of_bits(|given| given.public), early);
         let values = sums::write(circuit, &places);
         drop(places);
         let layered = slots::assign(circuit, values, &of_bits(|given| given.late));

@@ -12,6 +12,7 @@
 //! | [`arith`] | sums, products, quotients and comparisons of words |
 //! | [`crypto`] | ciphers and hash functions |
 //! | [`catalogue`] | whole circuits by name |
+//! | [`motif`] | circuits with branches whose inactive wires are zero |
 //!
 //! A circuit knows nothing of shares. The clear-text engine and every protocol walk the same layers.
 
@@ -19,6 +20,7 @@ pub mod arith;
 pub mod bristol;
 pub mod catalogue;
 pub mod crypto;
+pub mod motif;
 
 mod builder;
 mod bytes;
@@ -32,4 +34,4 @@ pub use builder::Builder;
 pub use bytes::DecodeError;
 pub use circuit::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 pub use evaluate::InputError;
-pub use layered::{Given, Layer, Layered, ONE, Step, UNUSED};
+pub use layered::{Given, Layer, Layered, MAX_SCALING, ONE, Step, UNUSED};

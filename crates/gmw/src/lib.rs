@@ -62,16 +62,18 @@ const OT_HEIGHT: Parameter = Parameter {
 const BRANCHING: Parameter = Parameter {
     name: "branching",
     about: "what arms of a branch draw: masked, the same triples under masks; masked-vectors, the same, and no masks \
-            of seeds; standard, triples of their own",
-    values: &["masked", "masked-vectors", "standard"],
+            of seeds; standard, triples of their own; motif, for comparison and of bools alone, those of the arm with most ANDs \
+            in each layer",
+    values: &["masked", "masked-vectors", "standard", "motif"],
     auto: Auto::Never,
 };
 
 /// Preprocessing with trees of each height, in the order of the parameter's values, for each way to take branches.
-static ALL: [[Transferred; 8]; 3] = [
+static ALL: [[Transferred; 8]; 4] = [
     by_height(Arms::Shared, MaskGen::Seeds),
     by_height(Arms::Shared, MaskGen::Vectors),
     by_height(Arms::Apart, MaskGen::Seeds),
+    by_height(Arms::Zeroed, MaskGen::Seeds),
 ];
 
 const fn by_height(arms: Arms, mask_gen: MaskGen) -> [Transferred; 8] {
@@ -111,6 +113,7 @@ impl Transferred {
             (Arms::Shared, MaskGen::Seeds) => 0,
             (Arms::Shared, MaskGen::Vectors) => 1,
             (Arms::Apart, _) => 2,
+            (Arms::Zeroed, _) => 3,
         };
         [way, place.unwrap_or_default()]
     }

@@ -15,12 +15,12 @@
 use crate::exchange::exchange;
 use crate::planted::{Mistake, planted};
 use crate::step::MASK_CORRECTIONS;
-use crate::strings::{Pair, Strings};
+use crate::strings::{Pair, Strings, expand};
 use crate::triples::next;
 use std::ops::Range;
 use tacit_kernel::{Buffer, bits};
 use tacit_net::At;
-use tacit_session::{Draw, Error, PrssStream, Session};
+use tacit_session::{Error, Session};
 use zeroize::Zeroizing;
 
 /// A vector of words; wiped when it is dropped.
@@ -30,11 +30,10 @@ impl Vector {
     /// What a string stands for: itself, if masks are seeds, or what it expands to. Each string is for one branch and pair alone.
     fn of(string: u128, masks: &Masks, branch: usize) -> Self {
         let mut vector = Self(Buffer::of_words::<u64>(masks.of(branch).len()));
-        let key = Zeroizing::new(string.to_le_bytes());
         if masks.are_seeds {
-            vector.0.bytes_mut().copy_from_slice(&*key);
+            vector.0.bytes_mut().copy_from_slice(&*Zeroizing::new(string.to_le_bytes()));
         } else {
-            PrssStream::new(&key, 0).fill(Draw { part: 0, op: 0 }, 0, vector.0.bytes_mut());
+            expand(string, vector.0.bytes_mut());
         }
         vector
     }

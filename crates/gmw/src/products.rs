@@ -7,11 +7,11 @@
 //! other lacks, so they tell nothing.
 
 use crate::exchange::exchange;
-use crate::strings::Strings;
+use crate::strings::{Strings, expand};
 use std::ops::Range;
 use tacit_kernel::{Buffer, bits};
 use tacit_net::At;
-use tacit_session::{Draw, Error, PrssStream, Session};
+use tacit_session::{Error, Session};
 use zeroize::Zeroizing;
 
 /// Strings of 128 bits; wiped when they are dropped.
@@ -39,7 +39,7 @@ pub(crate) fn products(
         for (product, &transfer) in transfers.iter().enumerate() {
             let flip = bits::get(&pair.choices, transfer) ^ bits::get(scalars, product);
             bits::set(told_flips, product, flip);
-            let (zeros, ones) = (expand(pair.zeros[transfer], length), expand(pair.ones[transfer], length));
+            let (zeros, ones) = (vector(pair.zeros[transfer], length), vector(pair.ones[transfer], length));
             let own = vectors[of(product)].iter().zip(zeros.iter().zip(ones.iter()));
             put(&mut told[two(of(product))], own.map(|(x, (zero, one))| x ^ zero ^ one));
         }
@@ -54,9 +54,9 @@ pub(crate) fn products(
         add_if(bits::get(scalars, product), own.iter().copied(), out);
         for (&peer, heard) in peers.iter().zip(&heard) {
             let (pair, told) = (&strings.pairs[peer], heard.words::<u64>());
-            add_if(true, expand(pair.received[transfer], length).iter().copied(), out);
+            add_if(true, vector(pair.received[transfer], length).iter().copied(), out);
             add_if(bits::get(&pair.choices, transfer), read(&told[flips..][two(of(product))]), out);
-            add_if(true, expand(pair.zeros[transfer], length).iter().copied(), out);
+            add_if(true, vector(pair.zeros[transfer], length).iter().copied(), out);
             add_if(bits::get(told, product), own.iter().copied(), out);
         }
     }
@@ -69,11 +69,11 @@ pub(crate) const fn message_words(products: usize, length: usize) -> usize {
 }
 
 /// What a string expands to: itself alone, or a stream under it. Each is for one length alone.
-fn expand(string: u128, length: usize) -> Words {
+fn vector(string: u128, length: usize) -> Words {
     let mut out = Words::new(vec![string; length]);
     if length > 1 {
-        let (mut bytes, key) = (Zeroizing::new(vec![0; 16 * length]), Zeroizing::new(string.to_le_bytes()));
-        PrssStream::new(&key, 0).fill(Draw { part: 0, op: 0 }, 0, &mut bytes);
+        let mut bytes = Zeroizing::new(vec![0; 16 * length]);
+        expand(string, &mut bytes);
         for (out, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
             *out = u128::from_le_bytes(*bytes);
         }

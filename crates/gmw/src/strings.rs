@@ -1,7 +1,8 @@
 //! Random oblivious transfers of whole strings, of which masks for branches are made.
 
 use tacit_ot::{Received, Sent, Sink};
-use zeroize::Zeroize;
+use tacit_session::{Draw, PrssStream};
+use zeroize::{Zeroize, Zeroizing};
 
 /// Transfers of strings with all others, several of which make masks. Wiped when dropped.
 pub(crate) struct Strings {
@@ -31,6 +32,12 @@ impl Strings {
         };
         Self { pairs: (0..parties).map(pair).collect() }
     }
+}
+
+/// Fills a vector with what a string expands to. A string is expanded at one length alone.
+pub(crate) fn expand(string: u128, out: &mut [u8]) {
+    let key = Zeroizing::new(string.to_le_bytes());
+    PrssStream::new(&key, 0).fill(Draw { part: 0, op: 0 }, 0, out);
 }
 
 impl Sink for Strings {

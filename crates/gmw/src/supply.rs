@@ -21,12 +21,18 @@ const TRIPLE: SupplyKind = SupplyKind::Triple(Domain::Bits);
 
 /// Words of triples that are made at a time, 64 in each. While they are, transfers take 4 bits for each AND and other party, and
 /// corrections 4 more but for the next party: 2^24 ANDs are 8 MiB of each.
-pub(crate) const MADE_AT_ONCE: usize = 1 << 18;
+const MADE_AT_ONCE: usize = 1 << 18;
+
+/// Of products with vectors of so many bits as many as take the same memory.
+pub(crate) const fn made_at_once(length: usize) -> usize {
+    MADE_AT_ONCE / length
+}
 
 /// How many items of each kind a plan draws: of 64 bits each, and of masks one for each branch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    pub(crate) triples: usize,
+    /// Triples, and products of a bit with a vector: the kind, bits of the vector, and how many.
+    pub(crate) products: Vec<(SupplyKind, usize, usize)>,
     /// Random bits, by kind: each party draws its own share.
     pub(crate) random: Vec<(SupplyKind, usize)>,
     /// Masks for branches, by kind: their words, and how many.
@@ -37,12 +43,15 @@ impl Wanted {
     /// # Errors
     /// [`Error::Supply`] if something else is drawn.
     pub(crate) fn of(demand: &Demand) -> Result<Self, Error> {
-        let mut wanted = Self { triples: 0, random: Vec::new(), masks: Vec::new() };
+        let mut wanted = Self { products: Vec::new(), random: Vec::new(), masks: Vec::new() };
         for (kind, count) in demand.counts() {
             // Of each item there are 64 bits.
             let count = usize::try_from(count).ok().filter(|count| count.checked_mul(64).is_some());
             match (kind, count) {
-                (TRIPLE, Some(count)) => wanted.triples = count,
+                (TRIPLE, Some(count)) => wanted.products.push((kind, 1, count)),
+                (SupplyKind::Scaling { length: length @ 1..=128 }, Some(count)) => {
+                    wanted.products.push((kind, length.into(), count));
+                }
                 (
                     SupplyKind::RandomBit(Domain::Bits) | SupplyKind::RandomElement(Domain::Bits),
                     Some(count),
@@ -58,11 +67,11 @@ impl Wanted {
 
     /// Whether anything of it is made of transfers.
     pub(crate) fn takes_transfers(&self) -> bool {
-        self.triples > 0 || !self.masks.is_empty()
+        !self.products.is_empty() || !self.masks.is_empty()
     }
 
     /// The masks of all branches, kind by kind, of so many seeds each.
-    pub(crate) fn masks(&self, seeds: usize) -> Masks {
+    pub(crate) fn mask_layout(&self, seeds: usize) -> Masks {
         let words = self.masks.iter().flat_map(|&(_, words, count)| std::iter::repeat_n(words, count));
         Masks::new(words, seeds > 0)
     }
@@ -124,16 +133,29 @@ impl Live {
         Ok(op)
     }
 
-    /// So many times 64 triples, piece by piece.
-    fn triples(&mut self, session: &mut Session, words: usize) -> Result<(), Error> {
-        let mut made = [(); 3].map(|()| Buffer::of_words::<u64>(words));
-        let filled = (0..words).step_by(MADE_AT_ONCE).try_for_each(|first| -> Result<(), Error> {
-            let count = MADE_AT_ONCE.min(words - first);
-            let mut transfers = Transfers::new(session.me(), session.parties(), count);
+    /// So many times 64 triples, or products with vectors of so many bits, piece by piece.
+    fn products(
+        &mut self,
+        session: &mut Session,
+        kind: SupplyKind,
+        length: usize,
+        words: usize,
+    ) -> Result<(), Error> {
+        let mut made = [1, length, length].map(|length| Buffer::of_words::<u64>(words * length));
+        let at_once = made_at_once(length);
+        let filled = (0..words).step_by(at_once).try_for_each(|first| -> Result<(), Error> {
+            let count = at_once.min(words - first);
+            let mut transfers = Transfers::new(session.me(), session.parties(), count, length);
             let op = self.extend(session, 64 * count, &mut transfers)?;
-            let mut piece = triples(session, op, &transfers, count)?;
-            for (all, part) in made.iter_mut().zip(&mut piece) {
-                all.words_mut::<u64>()[first..first + count].copy_from_slice(part.words());
+            let mut piece = triples(session, op, &transfers)?;
+            for ((all, part), length) in made.iter_mut().zip(&mut piece).zip([1, length, length]) {
+                let all = &mut all.words_mut::<u64>()[length * first..length * (first + count)];
+                // An item has the bits of its vectors one after another.
+                for (bit, part) in part.words::<u64>().chunks_exact(count).enumerate() {
+                    for (item, word) in all.chunks_exact_mut(length).zip(part) {
+                        item[bit] = *word;
+                    }
+                }
                 part.wipe();
             }
             Ok(())
@@ -141,7 +163,7 @@ impl Live {
         if filled.is_err() {
             made.iter_mut().for_each(Buffer::wipe);
         }
-        filled.map(|()| self.pool.put(TRIPLE, made.into()))
+        filled.map(|()| self.pool.put(kind, made.into()))
     }
 
     /// Masks for branches.
@@ -154,7 +176,7 @@ impl Live {
                 "masks among {parties} parties are {seeds} seeds, and no {kind}"
             )));
         }
-        let all = wanted.masks(seeds);
+        let all = wanted.mask_layout(seeds);
         let mut made = if seeds > 1 {
             let mut strings = Strings::new(me, parties, TRANSFERS * all.count());
             let op = self.extend(session, TRANSFERS * all.count(), &mut strings)?;
@@ -191,8 +213,8 @@ impl Supply for Live {
         session.mesh().set_phase(Phase::Offline);
         let wanted = Wanted::of(demand)?;
         self.pool = Pool::new(demand.clone());
-        if wanted.triples > 0 {
-            self.triples(session, wanted.triples)?;
+        for &(kind, length, count) in &wanted.products {
+            self.products(session, kind, length, count)?;
         }
         if !wanted.masks.is_empty() {
             self.masks(session, &wanted)?;

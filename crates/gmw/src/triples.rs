@@ -11,6 +11,9 @@
 //! n-1 parties.
 //!
 //! **Products.** `c_i` is `a_i b_i` and the sum of all shares that `P_i` has.
+//!
+//! **Products of a bit with a vector** are the same with more bits of each transfer: `a` is the bit, and each bit of `b` and `c` stands
+//! for one of the vector's. So `e` is as long as it, and between two parties it costs what a triple does.
 
 use crate::exchange::exchange;
 use crate::planted::{Mistake, planted};
@@ -20,7 +23,7 @@ use tacit_kernel::{Buffer, bits};
 use tacit_net::At;
 use tacit_session::{Error, Session};
 
-/// This party's shares of triples: `a`, `b` and `c = a b`, packed.
+/// This party's shares of triples: `a`, `b` and `c = a b`, packed. Of vectors all first bits, then all second ones.
 pub(crate) type Triples = [Buffer; 3];
 
 /// The party whose transfers with `me` say what the factors of `me` are.
@@ -28,28 +31,23 @@ pub(crate) const fn next(me: usize, parties: usize) -> usize {
     (me + 1) % parties
 }
 
-/// Makes triples of transfers, `words` times 64 of them, and sends corrections under a number of its own.
+/// Makes triples of all of these transfers, and sends corrections under a number of its own.
 ///
 /// # Errors
 /// If a link fails, or a message has another length.
-pub(crate) fn triples(
-    session: &mut Session,
-    op: u32,
-    transfers: &Transfers,
-    words: usize,
-) -> Result<Triples, Error> {
+pub(crate) fn triples(session: &mut Session, op: u32, transfers: &Transfers) -> Result<Triples, Error> {
     let (me, parties) = (session.me(), session.parties());
     let own = &transfers.pairs[next(me, parties)];
     let (a, b) = (own.choices.clone(), own.differences.clone());
-    let mut c = Buffer::of_words::<u64>(words);
-    bits::and(a.words(), b.words(), c.words_mut());
+    let mut c = Buffer::of_words::<u64>(transfers.words * transfers.length);
+    scale(transfers, a.words(), b.words(), &mut c);
     for peer in session.others() {
         let pair = &transfers.pairs[peer];
         bits::xor_assign(c.words_mut(), pair.received.words());
         bits::xor_assign(c.words_mut(), pair.zeros.words());
     }
     let mut triples = [a, b, c];
-    let corrected = correct(session, op, transfers, words, &mut triples);
+    let corrected = correct(session, op, transfers, &mut triples);
     if corrected.is_err() {
         triples.iter_mut().for_each(Buffer::wipe);
     }
@@ -61,27 +59,38 @@ fn correct(
     session: &mut Session,
     op: u32,
     transfers: &Transfers,
-    words: usize,
     [a, b, c]: &mut Triples,
 ) -> Result<(), Error> {
     let (me, parties) = (session.me(), session.parties());
+    let length = correction_words(transfers.words, transfers.length);
     let told: Vec<usize> = session.others().filter(|&peer| peer != next(me, parties)).collect();
     let heard: Vec<usize> = session.others().filter(|&peer| me != next(peer, parties)).collect();
     let vector = |peer: usize| {
         let pair = if planted(Mistake::OnePairForAll) { told[0] } else { peer };
         let Pair { choices, differences, .. } = &transfers.pairs[pair];
-        let mut vector = Buffer::of_words::<u64>(2 * words);
-        let (own_choices, own_differences) = vector.words_mut::<u64>().split_at_mut(words);
+        let mut vector = Buffer::of_words::<u64>(length);
+        let (own_choices, own_differences) = vector.words_mut::<u64>().split_at_mut(transfers.words);
         bits::xor(choices.words(), a.words(), own_choices);
         bits::xor(differences.words(), b.words(), own_differences);
         (peer, vector)
     };
     let told: Vec<(usize, Buffer)> = told.iter().copied().map(vector).collect();
     let at = At { lane: 0, part: CORRECTIONS, op, batch: 0 };
-    for (peer, heard) in heard.iter().zip(exchange(session, at, &told, &heard, 2 * words)?) {
-        let (choices, differences) = heard.words::<u64>().split_at(words);
-        bits::and_xor(transfers.pairs[*peer].choices.words(), differences, c.words_mut());
-        bits::and_xor(b.words(), choices, c.words_mut());
+    for (peer, heard) in heard.iter().zip(exchange(session, at, &told, &heard, length)?) {
+        let (choices, differences) = heard.words::<u64>().split_at(transfers.words);
+        scale(transfers, transfers.pairs[*peer].choices.words(), differences, c);
+        scale(transfers, choices, b.words(), c);
     }
     Ok(())
+}
+
+/// Adds to `c` the products of bits with the bits of vectors.
+fn scale(transfers: &Transfers, bit: &[u64], vector: &[u64], c: &mut Buffer) {
+    let c = c.words_mut::<u64>().chunks_exact_mut(transfers.words);
+    vector.chunks_exact(transfers.words).zip(c).for_each(|(vector, c)| bits::and_xor(bit, vector, c));
+}
+
+/// Words of corrections to a party, of so many words of transfers.
+pub(crate) const fn correction_words(words: usize, length: usize) -> usize {
+    (1 + length) * words
 }

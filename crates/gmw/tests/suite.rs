@@ -22,6 +22,14 @@ mod of_two {
 mod of_three {
     use crate::subject;
     tacit_testkit::conformance!(subject(3, 2000); long views: and);
+
+    #[test]
+    #[ignore = "takes minutes; `make test-long` runs it"]
+    fn any_two_together_see_nothing() {
+        for corrupt in [[0, 1], [0, 2], [1, 2]] {
+            tacit_testkit::conformance::views::operation_seen(&subject(3, 1), "and", &corrupt);
+        }
+    }
 }
 /// Among five there are ten pairs that make base OTs in each run.
 mod of_five {

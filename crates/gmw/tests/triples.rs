@@ -60,6 +60,38 @@ fn all_others_together_learn_nothing_of_a_partys_factors() {
     }
 }
 
+/// A product of a bit with a vector, in pieces of several messages among more than two parties.
+#[test]
+fn products_of_a_bit_with_a_vector_are_right_and_hidden() {
+    let kind = |length| SupplyKind::Scaling { length };
+    for parties in [2, 3, 5] {
+        // Of long vectors more than 2,048 items are made in pieces.
+        let long = if parties == 3 { 2050 } else { 3 };
+        let wanted = [(kind(1), 70), (kind(4), 70), (kind(128), long)];
+        let made = made(&GMW, &World::new(parties, 0), parties, &wanted);
+        for (place, (length, items)) in [(1, 70), (4, 70), (128, long as usize)].into_iter().enumerate() {
+            let [a, b, c] = [0, 1, 2].map(|part| sum(&made, 3 * place + part));
+            assert_eq!([a.len(), b.len(), c.len()], [items, items * length, items * length]);
+            for (item, a) in a.iter().enumerate() {
+                let own = item * length..(item + 1) * length;
+                assert!(b[own.clone()].iter().zip(&c[own]).all(|(b, c)| a & b == *c), "{parties} parties");
+            }
+        }
+    }
+    // What the last of three tells the second: f, and e of both bits; and its own factors.
+    let world = World::new(3, 0);
+    let made = made(&GMW, &world, 3, &[(kind(2), 2048)]);
+    let told = told(&world, CORRECTIONS, 2, 1);
+    let mut vectors: Vec<Vec<u64>> = told.chunks(2048).map(<[u64]>::to_vec).collect();
+    let of_bit = |bit: usize| made[2][1].iter().skip(bit).step_by(2).copied().collect::<Vec<u64>>();
+    vectors.extend([made[2][0].clone(), of_bit(0), of_bit(1)]);
+    assert_eq!(vectors.len(), 3 + 3);
+    assert!(deviation(&vectors) < 7.0);
+    let factor = vectors[4].clone();
+    vectors[1].iter_mut().zip(&factor).for_each(|(told, factor)| *told &= factor);
+    assert!(deviation(&vectors) > 100.0);
+}
+
 /// The statistic sees what it has to: a correction under a choice that is the factor itself.
 #[test]
 fn factors_that_corrections_show_are_noticed() {

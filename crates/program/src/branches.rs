@@ -118,6 +118,11 @@ impl Branches {
         std::iter::successors(Some(arm), |arm| self.arm(*arm).map(|arm| arm.parent))
     }
 
+    /// How many arms stand around what is in an arm, and it.
+    pub(crate) fn depth(&self, arm: u32) -> usize {
+        self.around(arm).count() - 1
+    }
+
     /// An arm; `None` of what is in none.
     pub(crate) fn arm(&self, arm: u32) -> Option<&Arm> {
         self.arms.get((arm as usize).checked_sub(1)?)

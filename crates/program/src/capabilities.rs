@@ -61,10 +61,13 @@ pub enum Feature {
     Shuffle,
     /// Values that stay from one run to the next ([`crate::plan::KeepOp`]).
     Keep,
+    /// Programs with branches as one circuit on one instance, in which all wires of inactive arms are zero
+    /// ([`tacit_circuit::motif`]); its layers have products of a bit with a vector ([`tacit_circuit::Layer::scalings`]).
+    ZeroedArms,
 }
 
 impl Feature {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -90,6 +93,7 @@ impl Feature {
         Self::MaskedArms,
         Self::Shuffle,
         Self::Keep,
+        Self::ZeroedArms,
     ];
 
     /// In words, as what a protocol lacks.
@@ -117,6 +121,7 @@ impl Feature {
             Self::MaskedArms => "branches that share supplies",
             Self::Shuffle => "shuffles in an order that nobody knows",
             Self::Keep => "values that stay from one run to the next",
+            Self::ZeroedArms => "arms of zeros",
         }
     }
 }

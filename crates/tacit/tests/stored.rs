@@ -492,3 +492,48 @@ fn who_tells_two_parties_different_things_about_its_store_is_noticed() {
     }
     assert_eq!(index(&run(&mut stores(&folder), 1).unwrap()), 0);
 }
+
+/// `x & y` where a bit is set, else `x ^ (!(x | y) & y)`: an AND in one arm, two in the other one.
+fn branch() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let [x, y] = ["P0", "P1"].map(|owner| build.input(owner, owner, Dtype::Bool, &[9], None).unwrap());
+    let c = build.input("P0", "c", Dtype::Bool, &[], None).unwrap();
+    let (set, not) = (build.if_set(c, x).unwrap(), build.unless_set(c, x).unwrap());
+    let both = build.and(set, y).unwrap();
+    let neither = build.or(not, y).and_then(|either| build.not(either)).unwrap();
+    let neither = build.and(neither, y).and_then(|bits| build.xor(bits, not)).unwrap();
+    let chosen = build.select(c, both, neither).unwrap();
+    build.reveal(chosen, Recipient::All).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+/// Triples, masks of branches, and products of bits with vectors come from stores as they come from the run itself, and nothing is
+/// sent ahead.
+#[test]
+fn branches_draw_from_stores() {
+    for name in ["gmw", "gmw branching=masked-vectors", "gmw branching=motif"] {
+        let (folder, local, compiled) = (Folder::new(), Local::new(name).unwrap(), branch());
+        local.offline(&compiled, 2, &folder.place(), &|_, _| {}).unwrap();
+        let [x, y] = [0b1_0110_1001_u32, 0b0_1100_1010];
+        let bits = |word: u32| (0..9).map(|bit| word >> bit & 1 == 1).collect::<Vec<bool>>();
+        let of = |shape: Vec<usize>, bits| Value { shape, data: Data::Bool(bits) };
+        let run = |condition: bool| {
+            let mut stores = local.open_stores(&compiled, &folder.place())?;
+            let inputs = [of(vec![9], bits(x)), of(vec![9], bits(y)), of(vec![], vec![condition])];
+            local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
+        };
+        for condition in [false, true] {
+            let run = run(condition).unwrap();
+            let expected = bits(if condition { x & y } else { x ^ (!(x | y) & y) });
+            assert_eq!(
+                run.outputs[0].as_ref().map(|value| &value.data),
+                Some(&Data::Bool(expected)),
+                "{name}"
+            );
+            for (party, traffic) in &run.report.endpoints {
+                assert_eq!(traffic.in_phase(Phase::Offline), 0, "{name}, {party}");
+            }
+        }
+        assert!(run(true).is_err(), "{name}: there is material for two runs");
+    }
+}

@@ -24,8 +24,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Of a circuit and its inputs' bits that are public.
-    pub(super) fn new(circuit: &Circuit, mut public: Vec<bool>) -> Self {
+    /// Of a circuit and its inputs' bits that are public; with all ANDs as early as they can be, or where there is room.
+    pub(super) fn new(circuit: &Circuit, mut public: Vec<bool>, early: bool) -> Self {
         let any = public.contains(&true);
         for gate in circuit.gates() {
             public.push(any && gate.operands().all(|wire| public[wire as usize]));
@@ -33,7 +33,7 @@ impl Places {
         let readers = readers(circuit);
         let depths = circuit.depths_in(|gate| is_paid(gate, &public));
         let depth = circuit.outputs().iter().flatten().map(|&wire| depths[wire as usize]).max().unwrap_or(0);
-        let layers = layers(circuit, &readers, &depths, depth, &public);
+        let layers = layers(circuit, &readers, &depths, depth, &public, early);
         let absorbed = absorbed(circuit, &readers, &layers, &public);
         Self { depth, layers, readers, absorbed, public }
     }
@@ -85,7 +85,14 @@ fn readers(circuit: &Circuit) -> Vec<u8> {
 /// and what it makes takes a slot of its own. But an AND that can also run earlier does, if the layer is as wide
 /// already as the widest would be if all ran as early as can be. And an output's sum runs as early as can be: it
 /// takes one slot, and may free those of many terms.
-fn layers(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32, public: &[bool]) -> Vec<u32> {
+fn layers(
+    circuit: &Circuit,
+    readers: &[u8],
+    depths: &[u32],
+    depth: u32,
+    public: &[bool],
+    early: bool,
+) -> Vec<u32> {
     let first = circuit.input_bits();
     let mut room = Room::new(circuit, readers, depths, depth, public);
     let mut layers = vec![u32::MAX; circuit.wires()];
@@ -98,7 +105,8 @@ fn layers(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32, public:
         if readers[own] > 0 {
             // So far it is the first layer that reads the wire.
             if is_paid(*gate, public) {
-                layers[own] = room.take(depths[own] - 1, layers[own] - 1);
+                let earliest = depths[own] - 1;
+                layers[own] = if early { earliest } else { room.take(earliest, layers[own] - 1) };
             }
             for operand in gate.operands() {
                 layers[operand as usize] = layers[operand as usize].min(layers[own]);

@@ -34,6 +34,9 @@ pub enum Arms {
     /// condition for all columns; where each column has its own, other columns may be active in either arm, and ranges stay
     /// apart. So they do in what repeats, where another arm may be active in each turn.
     Shared,
+    /// Arms' ANDs are those of one circuit, in which all wires of inactive arms are zero ([`tacit_circuit::motif`]): plans have no
+    /// regions.
+    Zeroed,
 }
 
 /// What a run draws: of each kind so many items, and who has which of them. The same at all parties.
@@ -132,7 +135,7 @@ impl Layout {
         let changing = changing(plan);
         for (index, region) in (1..).zip(&plan.regions) {
             let parent = counted[region.parent as usize];
-            let is_apart = arms == Arms::Apart || changing[index];
+            let is_apart = arms != Arms::Shared || changing[index];
             if is_apart || plan.register(region.condition.reg).cols != 1 {
                 counted[index] = parent;
                 continue;

@@ -49,6 +49,12 @@ pub enum SupplyKind {
         /// Of each mask.
         words: u32,
     },
+    /// Products of a random bit with a random vector of so many bits (VS gates of Heath, Kolesnikov, Peceny, ASIACRYPT 2020): the
+    /// bit, the vector, and their product. 64 side by side: a word for each bit.
+    Scaling {
+        /// Of the vector.
+        length: u16,
+    },
     /// What a protocol makes for one of its own functions, by its own number; an item of any length.
     Function(u32),
 }
@@ -69,6 +75,7 @@ impl SupplyKind {
             Self::Ot { sender, receiver } => (7, None, [sender, receiver, 0]),
             Self::Function(number) => (8, None, [number as u16, (number >> 16) as u16, 0]),
             Self::Masks { words } => (9, None, [words as u16, (words >> 16) as u16, 0]),
+            Self::Scaling { length } => (10, None, [length, 0, 0]),
         };
         let domain = domain.map_or(0, Domain::code);
         tag << 56 | u64::from(domain) << 48 | u64::from(a) << 32 | u64::from(b) << 16 | u64::from(c)
@@ -89,6 +96,7 @@ impl SupplyKind {
             7 => Self::Ot { sender: a, receiver: b },
             8 => Self::Function(u32::from(b) << 16 | u32::from(a)),
             9 => Self::Masks { words: u32::from(b) << 16 | u32::from(a) },
+            10 => Self::Scaling { length: a },
             _ => return None,
         };
         (kind.code() == code).then_some(kind)
@@ -112,6 +120,7 @@ impl SupplyKind {
             }
             Self::Ot { .. } => vec![16],
             Self::Masks { words } => [1, words, words].map(|words| 8 * words as usize).to_vec(),
+            Self::Scaling { length } => [1, length, length].map(|words| 8 * usize::from(words)).to_vec(),
             Self::Function(_) => Vec::new(),
         }
     }
@@ -142,6 +151,7 @@ impl fmt::Display for SupplyKind {
             }
             Self::Ot { sender, receiver } => write!(f, "oblivious transfers from {sender} to {receiver}"),
             Self::Masks { words } => write!(f, "masks of {words} words for branches"),
+            Self::Scaling { length } => write!(f, "products of a bit with {length} bits"),
             Self::Function(number) => write!(f, "material of function {number}"),
         }
     }
@@ -168,6 +178,7 @@ mod tests {
             (SupplyKind::Ot { sender: 1, receiver: 0 }, 0x0700_0001_0000_0000),
             (SupplyKind::Function(0x1234_5678), 0x0800_5678_1234_0000),
             (SupplyKind::Masks { words: 0x1234_5678 }, 0x0900_5678_1234_0000),
+            (SupplyKind::Scaling { length: 0x1234 }, 0x0a00_1234_0000_0000),
         ];
         for (kind, code) in kinds {
             assert_eq!((kind.code(), SupplyKind::from_code(code)), (code, Some(kind)), "{kind}");

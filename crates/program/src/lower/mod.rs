@@ -14,6 +14,7 @@
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
 //! | `branch` | arms of branches |
+//! | `zeroed` | programs with branches as a circuit whose inactive wires are zero |
 //! | `shuffle` | orders that nobody knows |
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
@@ -34,6 +35,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod tournament;
+mod zeroed;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -168,7 +170,11 @@ impl<'a> Lowering<'a> {
         self.debug = reveal_everything;
         let program = self.program;
         spread::check(program, &self.scalings)?;
-        self.nodes(0..program.nodes().len(), None)?;
+        if self.zeroes_arms() {
+            self.zeroed()?;
+        } else {
+            self.nodes(0..program.nodes().len(), None)?;
+        }
         self.leave_arms();
         let mut outputs = Vec::new();
         for output in program.outputs() {

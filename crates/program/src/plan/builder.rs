@@ -105,6 +105,11 @@ impl Builder {
         self.region = region;
     }
 
+    /// Says that the plan needs something that no operation of it shows.
+    pub fn need(&mut self, feature: Feature) {
+        self.needs = self.needs.with(feature);
+    }
+
     /// What the plan needs of a protocol so far.
     pub fn needs(&self) -> Features {
         self.needs

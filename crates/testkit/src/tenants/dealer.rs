@@ -197,6 +197,16 @@ impl Dealer {
                 zero_masks(words as usize, &sums, own);
                 return sums;
             }
+            SupplyKind::Scaling { length } => {
+                let mut product = sums[1].clone();
+                let items = product.words_mut::<u64>().chunks_exact_mut(length.into());
+                for (item, bits) in items.zip(sums[0].words::<u64>()) {
+                    for word in item {
+                        *word &= bits;
+                    }
+                }
+                product
+            }
             _ => return sums,
         };
         own[last].clone_from(&value);
@@ -257,6 +267,9 @@ fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
         | SupplyKind::InputMask { domain, .. } => vectors(domain, 1),
         SupplyKind::Masks { words } => {
             [1, words, words].map(|words| row(Domain::Bits, 64 * words as usize * count)).to_vec()
+        }
+        SupplyKind::Scaling { length } => {
+            [1, length, length].map(|bits| row(Domain::Bits, 64 * usize::from(bits) * count)).to_vec()
         }
         _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
     })

@@ -54,6 +54,14 @@ pub static MASKED: Additive = Additive {
     preprocessing: &Dealt { fields: &[], arms: Arms::Shared },
 };
 
+/// The same, where programs with branches are circuits whose inactive wires are zero.
+pub static ZEROED: Additive = Additive {
+    spec: spec("model-zeroed"),
+    capabilities: BITS.capabilities,
+    fields: &[],
+    preprocessing: &Dealt { fields: &[], arms: Arms::Zeroed },
+};
+
 const PRIMES: Capabilities =
     Capabilities::masked_opening(Field::Fp128).with_openings().with(Feature::Fp61).with(Feature::Keep);
 
