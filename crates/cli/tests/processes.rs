@@ -29,7 +29,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 28] = [
+    let tests: [(&str, fn()); 29] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -47,6 +47,7 @@ fn main() {
             papers::the_experiments_of_chaudhari_et_al_are_redone,
         ),
         ("the experiments of Keller et al. are redone", papers::the_experiments_of_keller_et_al_are_redone),
+        ("the experiments of Heath et al. are redone", papers::the_experiments_of_heath_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),

@@ -21,6 +21,7 @@ mod party;
 mod plot;
 mod process;
 mod profile;
+mod random_circuit;
 mod result;
 mod ring;
 mod scale;
@@ -56,6 +57,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
         (None, Name::Li) => paper::paper(context, args, &paper::LI),
         (None, Name::Mascot) => paper::paper(context, args, &paper::MASCOT),
+        (None, Name::Gmw) => paper::paper(context, args, &paper::GMW),
         (None, Name::Ot) => ot::ot(context, args),
         (None, Name::Triples) => triples::triples(context, args),
         (None, _) => {
