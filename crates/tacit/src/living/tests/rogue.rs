@@ -227,7 +227,9 @@ fn a_party_that_is_lost_in_mid_proposal_costs_no_request() {
     assert_eq!(start, Some(Between::Start { run: again.run }));
     assert!(matches!(heard(&mut client, 0), Some(ToClient::Begin { id: 7, .. })));
     drop((client, rogue));
-    others.map(|party| drop(party.end()));
+    for party in others {
+        drop(party.end());
+    }
 }
 
 #[test]
@@ -248,5 +250,7 @@ fn a_request_outlives_a_lost_link_to_the_party_that_orders() {
         rogue.meet();
     }
     drop((client, rogue));
-    parties.map(|party| drop(party.end()));
+    for party in parties {
+        drop(party.end());
+    }
 }
