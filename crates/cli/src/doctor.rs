@@ -218,12 +218,12 @@ mod tests {
 
     #[test]
     fn clocks_that_differ_and_lists_that_differ_are_told_of() {
+        use State::{Ok, Warning, Wrong};
         let states = |clock_ahead: i64, differs: Option<String>| {
             let (address, round_trip) = ("127.0.0.1:1".parse().unwrap(), Duration::from_secs(1));
             let seen = Seen { address, round_trip, clock_ahead, serves: true, differs };
             reached("P1", &seen).into_iter().map(|finding| finding.state).collect::<Vec<_>>()
         };
-        use State::{Ok, Warning, Wrong};
         assert_eq!(states(-60_900_000, None), [Ok, Ok, Ok]);
         assert_eq!(states(-61_100_000, None), [Ok, Ok, Warning]);
         assert_eq!(states(i64::MIN, Some("a name".into())), [Ok, Wrong, Warning]);
