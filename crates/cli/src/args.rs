@@ -64,6 +64,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ClientCommand,
     },
+    /// Check an endpoint of a deployment: keys, certificate, port, and whether the parties are there and agree
+    Doctor(DoctorArgs),
     /// Measure this machine, or a protocol on it
     Bench(BenchArgs),
     /// One party of a benchmark, which says on standard input what to do
@@ -499,6 +501,16 @@ pub(crate) struct PartyArgs {
     /// The party's configuration; the list of enrolled clients stands beside it
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArgs {
+    /// The endpoint's parties.toml, or the folder that it lies in
+    #[arg(value_name = "DEPLOYMENT")]
+    pub(crate) deployment: PathBuf,
+    /// Wait so long for each party
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    pub(crate) within: Duration,
 }
 
 #[derive(Args, Debug)]

@@ -28,6 +28,7 @@ mod greeting;
 mod hub;
 mod init;
 mod listener;
+mod look;
 mod roster;
 
 pub use crate::tls::pin::{Fingerprint, NotAFingerprint};
@@ -35,10 +36,11 @@ pub use attend::{Attendance, Word};
 pub use config::{Client, Config, INSECURE_TCP, Party, Security};
 pub use door::TurnedAway;
 pub use error::SetupError;
-pub use gather::{Note, Notes, connect, connect_lanes, quiet};
+pub use gather::{Note, Notes, Vacant, connect, connect_lanes, quiet};
 pub use hub::{Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
 pub use listener::Listener;
+pub use look::{Seen, look};
 #[doc(hidden)]
 pub use roster::parse_enrolled;
 pub use roster::{enrol, enrolled, strike};

@@ -22,7 +22,8 @@ use crate::pool::Pool;
 use crate::transport::{Event, Transport, monotonic};
 use link::{Link, Reading};
 
-pub use lend::{Lent, Resting};
+pub use lend::Lent;
+pub(crate) use lend::Resting;
 #[doc(hidden)]
 pub use reader::parse_frames;
 

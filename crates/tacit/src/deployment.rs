@@ -194,11 +194,10 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        let wishes = self.plays.is_some() || !self.tag.is_empty();
-        if wishes && (self.is_party() || jobs.len() > 1) {
-            let reason = "a tag, or another name to play, is for one program of a client whose parties serve";
-            return Err(Error::Refused(reason.to_owned()));
+        if self.is_party() || jobs.len() > 1 {
+            self.refuse_wishes()?;
         }
+        let wishes = self.plays.is_some() || !self.tag.is_empty();
         if let [job] = jobs
             && (self.serves || wishes || self.names_strangers(job.0))
         {
@@ -275,7 +274,17 @@ impl Seat {
         chosen: &Chosen,
     ) -> Result<Endpoint, Error> {
         self.refuse_client()?;
+        self.refuse_wishes()?;
         self.endpoint(compiled, chosen.protocol.clone())
+    }
+
+    /// Refuses what was asked for and would be ignored.
+    fn refuse_wishes(&self) -> Result<(), Error> {
+        if self.plays.is_none() && self.tag.is_empty() {
+            return Ok(());
+        }
+        let reason = "a tag, or another name to play, is for one program of a client whose parties serve";
+        Err(Error::Refused(reason.to_owned()))
     }
 
     /// Refuses what only parties do.

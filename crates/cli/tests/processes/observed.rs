@@ -1,6 +1,6 @@
 //! What servers log and count: it is there, and nothing of what is given or learnt is in it.
 
-use crate::{PORT, command, object, write_numbers};
+use crate::{PORT, command, object, tacit, write_numbers};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use std::io::{Read, Write};
@@ -34,6 +34,16 @@ fn figures(port: u16) -> Option<String> {
     Some(text)
 }
 
+/// What a doctor finds, and whether all is well.
+fn doctor(deployment: &str) -> (bool, Vec<Json>) {
+    let output = tacit(&["doctor", deployment, "--json"]);
+    let lines = output.stdout.split(|&byte| byte == b'\n');
+    let found: Vec<Json> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let found = found.into_iter().filter(|line| line["check"].is_string()).collect();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.success(), found)
+}
+
 pub(crate) fn servers_log_and_count_and_tell_nothing_of_inputs() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -53,6 +63,26 @@ pub(crate) fn servers_log_and_count_and_tell_nothing_of_inputs() {
         command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let servers = [0, 1, 2].map(start);
+    while (0..3)
+        .any(|party| figures(METRICS + party).is_none_or(|text| !text.contains("tacit_links_up 10\n")))
+    {
+        std::thread::yield_now();
+    }
+    for endpoint in ["P1", "alice"] {
+        let (well, found) = doctor(&path(endpoint));
+        assert!(well && found.iter().all(|finding| finding["state"] == "ok"), "{found:?}");
+        for check in ["keys", "certificate", "link", "list", "clock"] {
+            assert!(found.iter().any(|finding| finding["check"] == check), "{check}: {found:?}");
+        }
+    }
+    // Another list.
+    let (own, other) = (path("alice/parties.toml"), path("alice/other.toml"));
+    let text = std::fs::read_to_string(own).unwrap().replace("name = \"P2\"", "name = \"P7\"");
+    std::fs::write(&other, text).unwrap();
+    let (well, found) = doctor(&other);
+    let lists = found.iter().filter(|finding| finding["check"] == "list");
+    assert!(!well && lists.clone().count() == 3, "{found:?}");
+    assert!(lists.clone().all(|list| list["says"].as_str().unwrap().ends_with("for P7")), "{found:?}");
     let (config, given) = (path("alice/parties.toml"), format!("x={}", path("x.npy")));
     let run = object(&["run", &path("twice.plan"), "--config", &config, "--json", "--input", &given]);
     let learnt = 2 * GIVEN[0];
@@ -84,4 +114,9 @@ pub(crate) fn servers_log_and_count_and_tell_nothing_of_inputs() {
         assert_eq!((&begins["run"], &begins["clients"]), (&ended["run"], &1.into()));
         assert!(ended["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{ended}");
     }
+    let (well, found) = doctor(&path("P0"));
+    let state = |check: &str| -> Vec<&Json> {
+        found.iter().filter(|finding| finding["check"] == check).map(|finding| &finding["state"]).collect()
+    };
+    assert!(!well && state("port") == ["warning"] && state("link") == ["wrong"; 2], "{found:?}");
 }

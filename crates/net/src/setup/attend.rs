@@ -69,7 +69,7 @@ impl Attendance {
         for (peer, party) in config.parties().iter().enumerate() {
             ways.push((None, Dial::new(peer, party.address.clone(), Lane::ONLY, call()?)));
         }
-        let (mut scratch, mut vacant) = (Scratch::new(), Vacant::new());
+        let (mut scratch, mut vacant) = (Scratch::new(), Vacant::default());
         loop {
             let mut missing = Vec::new();
             for (party, (link, dial)) in ways.iter_mut().enumerate().filter(|(_, (link, _))| link.is_none()) {

@@ -197,7 +197,7 @@ impl Config {
     ///
     /// # Errors
     /// [`SetupError::WrongUse`] for a client.
-    pub(super) fn own_address(&self) -> Result<&str, SetupError> {
+    pub fn own_address(&self) -> Result<&str, SetupError> {
         match self.parties.get(self.me) {
             Some(party) => Ok(self.listen.as_deref().unwrap_or(&party.address)),
             None => Err(SetupError::WrongUse { detail: "clients do not listen, they connect".to_owned() }),
@@ -214,6 +214,15 @@ impl Config {
         let secret = identity.key.secret_der();
         let hash = Sha256::new_with_prefix((label.len() as u64).to_le_bytes()).chain_update(label);
         Ok(Some(hash.chain_update(secret).finalize().into()))
+    }
+
+    /// Checks this endpoint's key and certificate: that they can be read, belong together, are valid now, and are the ones that
+    /// the list names.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check_identity(&self) -> Result<(), SetupError> {
+        self.identity().map(drop)
     }
 
     /// When this endpoint's certificate ends, by its file as it is now, in seconds since 1970. `None` with plain TCP.

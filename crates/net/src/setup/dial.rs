@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
@@ -21,6 +22,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// The pause before a party is dialled again that was reached and can't take part as it is.
 const REST: Duration = Duration::from_secs(5);
+/// How often is looked whether a name has been looked up.
+const LOOK: Duration = Duration::from_millis(20);
 /// Hellos of one party that are read at one look. One that says without end for whom it waits holds nobody up.
 const HELLOS: usize = 4;
 
@@ -100,7 +103,11 @@ pub(super) struct Dial {
 }
 
 enum DialState {
-    Pause { until: Instant },
+    Pause {
+        until: Instant,
+    },
+    /// A thread waits for the name server.
+    LookingUp(Receiver<std::io::Result<Vec<SocketAddr>>>),
     Calling(Box<Greeting>),
 }
 
@@ -111,7 +118,7 @@ impl Dial {
         Self { peer, address, lane, call, state, tries: 0, last, missing: Members::default() }
     }
 
-    /// Goes on without waiting (but for the name server); the channel once the party has taken the call.
+    /// Goes on without waiting; the channel once the party has taken the call.
     pub(super) fn advance(
         &mut self,
         caller: &Caller,
@@ -121,9 +128,17 @@ impl Dial {
             if Instant::now() < *until {
                 return Ok(None);
             }
-            match self.call(caller)? {
-                Ok(greeting) => self.state = DialState::Calling(Box::new(greeting)),
-                Err(why) => self.try_later(why),
+            match self.address.parse() {
+                Ok(address) => self.call(caller, &[address])?,
+                Err(_) => self.state = DialState::LookingUp(look_up(self.address.clone())),
+            }
+        }
+        if let DialState::LookingUp(answer) = &self.state {
+            match answer.try_recv() {
+                Ok(Ok(addresses)) => self.call(caller, &addresses)?,
+                Ok(Err(error)) => self.not_found(error.to_string()),
+                Err(TryRecvError::Empty) => return Ok(None),
+                Err(TryRecvError::Disconnected) => self.not_found("it can't be looked up".to_owned()),
             }
         }
         let name = names.get(self.peer).cloned().unwrap_or_default();
@@ -166,7 +181,7 @@ impl Dial {
         let pause = self.pause_of_tries();
         match std::mem::replace(&mut self.state, pause) {
             DialState::Calling(greeting) => Some(greeting.channel),
-            DialState::Pause { .. } => None,
+            DialState::Pause { .. } | DialState::LookingUp(_) => None,
         }
     }
 
@@ -196,14 +211,11 @@ impl Dial {
         Err(SetupError::Refused { peer: name.to_owned(), address, detail })
     }
 
-    /// Begins a call to the next of the party's addresses, or says why it cannot.
-    fn call(&mut self, caller: &Caller) -> Result<Result<Greeting, String>, SetupError> {
-        let addresses: Vec<SocketAddr> = match self.address.to_socket_addrs() {
-            Ok(addresses) => addresses.collect(),
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+    /// Begins a call to the next of the party's addresses, or notes why it cannot.
+    fn call(&mut self, caller: &Caller, addresses: &[SocketAddr]) -> Result<(), SetupError> {
         let Some(&address) = addresses.iter().cycle().nth(self.tries % addresses.len().max(1)) else {
-            return Ok(Err("the name has no address".to_owned()));
+            self.try_later("the name has no address".to_owned());
+            return Ok(());
         };
         self.tries += 1;
         let tls = match caller.tls.get(self.peer) {
@@ -217,7 +229,11 @@ impl Dial {
         };
         let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
         "it has not answered yet; it may be in a run with others".clone_into(&mut self.last);
-        Ok(Greeting::call(address, tls, hello.bytes()).map_err(|error| error.to_string()))
+        match Greeting::call(address, tls, hello.bytes()) {
+            Ok(greeting) => self.state = DialState::Calling(Box::new(greeting)),
+            Err(error) => self.try_later(error.to_string()),
+        }
+        Ok(())
     }
 
     /// Why the last try failed.
@@ -228,6 +244,12 @@ impl Dial {
     /// Calls again after the longest pause: the party was reached, and can't take part as it is.
     pub(super) fn rest(&mut self) {
         self.state = DialState::Pause { until: Instant::now() + REST };
+    }
+
+    /// The name was looked up in vain: not at once again.
+    fn not_found(&mut self, why: String) {
+        self.tries += 1;
+        self.try_later(why);
     }
 
     fn try_later(&mut self, why: String) {
@@ -247,7 +269,7 @@ impl Dial {
     pub(super) fn watch(&self) -> Option<PollFd<'_>> {
         match &self.state {
             DialState::Calling(greeting) => Some(greeting.watch()),
-            DialState::Pause { .. } => None,
+            DialState::Pause { .. } | DialState::LookingUp(_) => None,
         }
     }
 
@@ -255,9 +277,22 @@ impl Dial {
     pub(super) fn pause(&self) -> Option<Duration> {
         match &self.state {
             DialState::Pause { until } => Some(until.saturating_duration_since(Instant::now())),
+            DialState::LookingUp(_) => Some(LOOK),
             DialState::Calling(_) => None,
         }
     }
+}
+
+/// Has a name looked up by a thread, which may wait for long: whoever dials has others to hear meanwhile.
+fn look_up(address: String) -> Receiver<std::io::Result<Vec<SocketAddr>>> {
+    let (answer, receiver) = channel();
+    let look = move || {
+        // If nobody waits for it any more, it isn't needed.
+        let _ = answer.send(address.to_socket_addrs().map(Iterator::collect));
+    };
+    // Without a thread the receiver is told that no answer comes.
+    let _ = std::thread::Builder::new().name("name server".to_owned()).spawn(look);
+    receiver
 }
 
 #[cfg(test)]
@@ -282,5 +317,20 @@ mod tests {
         socket.write_all(&[waits.bytes().repeat(100), takes.bytes()].concat()).unwrap();
         let taken = (1..=100_000).find(|_| dial.advance(&caller, &names).unwrap().is_some());
         assert!(taken >= Some(100 / HELLOS), "taken at look {taken:?}");
+    }
+
+    #[test]
+    fn names_are_looked_up_aside() {
+        let names = ["P0", "P1"].map(str::to_owned);
+        let caller = Caller { hello: Hello::new(1, 2, &names, &[None, None]), tls: vec![None, None] };
+        let party = TcpListener::bind("127.0.0.1:0").unwrap();
+        party.set_nonblocking(true).unwrap();
+        let address = format!("localhost:{}", party.local_addr().unwrap().port());
+        let mut dial = Dial::new(0, address, Lane::ONLY, 7);
+        assert!(dial.advance(&caller, &names).unwrap().is_none());
+        assert!(matches!(dial.state, DialState::LookingUp(_)) && dial.pause() == Some(LOOK));
+        while party.accept().is_err() {
+            assert!(dial.advance(&caller, &names).unwrap().is_none());
+        }
     }
 }

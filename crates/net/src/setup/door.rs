@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags};
 use rustls::ServerConfig;
@@ -202,6 +202,15 @@ impl Door {
         }
         let deadline = Instant::now() + self.handshake;
         Ok(Some(Greeting::answer(socket, address, tls, deadline)))
+    }
+
+    /// Answers a caller who only asks who is there: `own` is this side's hello.
+    pub(super) fn answer(greeting: &mut Greeting, own: &Hello) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let answer = Hello { asks: true, call: now.as_micros() as u64, ..own.clone() };
+        // One that is gone again has no use for it.
+        let _ = greeting.channel.send(&answer.bytes());
+        greeting.channel.hang_up();
     }
 
     /// Notes that somebody was turned away, and why.

@@ -147,7 +147,7 @@ pub(super) fn run(
     let routes = lower.enumerate().map(|(peer, party)| Route::new(peer, &party.address, lanes));
     let mut routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
     let awaited = listener.as_ref().map_or(&[][..], |(_, awaited)| awaited);
-    let mut vacant = Vacant::new();
+    let mut vacant = Vacant::default();
     loop {
         if let Some((listener, awaited)) = &mut listener {
             listener.hear()?;
@@ -228,30 +228,33 @@ pub(super) fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
     let _ = rustix::event::poll(watched, Some(&timeout));
 }
 
-/// Who is missing, and since when it is just these.
-pub(super) struct Vacant {
-    peers: Vec<usize>,
+/// Who is missing, by number or by name, and since when it is just these.
+pub struct Vacant<T> {
+    peers: Vec<T>,
     since: Instant,
     told: bool,
 }
 
-impl Vacant {
-    pub(super) fn new() -> Self {
+impl<T> Default for Vacant<T> {
+    /// Nobody is missing.
+    fn default() -> Self {
         Self { peers: Vec::new(), since: Instant::now(), told: false }
     }
+}
 
+impl<T: PartialEq + Clone> Vacant<T> {
     /// How long until it is time to tell who is missing, if it will be.
-    pub(super) fn pause(&self) -> Option<Duration> {
+    pub fn pause(&self) -> Option<Duration> {
         let untold = !self.told && !self.peers.is_empty();
         untold.then(|| PATIENCE.saturating_sub(self.since.elapsed()))
     }
 
     /// Whether it is time to tell who is missing: once these have been for some time.
-    pub(super) fn is_to_be_told(&mut self, peers: &[usize]) -> bool {
+    pub fn is_to_be_told(&mut self, peers: &[T]) -> bool {
         if self.peers != peers {
             *self = Self { peers: peers.to_vec(), since: Instant::now(), told: false };
         }
-        let now = !self.told && self.since.elapsed() >= PATIENCE;
+        let now = !self.told && !self.peers.is_empty() && self.since.elapsed() >= PATIENCE;
         self.told |= now;
         now
     }

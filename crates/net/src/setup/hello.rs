@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `stays` is 1 if the speaker keeps the connection for run after run ([`super::Hub`]), and 0 if it is for one run. A party
-//! that stays names parties alone, since clients come and go.
+//! that stays names parties alone, since clients come and go. With 2 more a caller only asks who is there ([`super::look`]):
+//! the answer has the same 2, and in `call` the answerer's clock, in microseconds since 1970.
 //!
 //! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
 //! where. A listener says hello once more or often while somebody is missing, and names them; with nobody missing
@@ -84,6 +85,8 @@ pub struct Hello {
     pub lane: Lane,
     /// Whether the connection is kept for run after run.
     pub stays: bool,
+    /// Whether the caller only asks who is there, or this is the answer.
+    pub asks: bool,
     /// What a caller's connections for the lanes of one run have in common, and those for another run have not.
     pub call: u64,
     /// Which clients take part in the run.
@@ -130,7 +133,9 @@ pub enum NotAHello {
         lane: Lane,
     },
     /// Neither that the connection stays nor that it doesn't.
-    #[error("says {stays} where it may say 0, for one run, or 1, for run after run")]
+    #[error(
+        "says {stays} where it may say 0, for one run, or 1, for run after run, and 2 more if it only asks"
+    )]
     Stays {
         /// What it says.
         stays: u16,
@@ -144,14 +149,24 @@ impl Hello {
         let entries = names.iter().zip(prints).map(|(name, print)| entry(name, *print)).collect();
         let (guests, missing) = Default::default();
         let (sender, parties) = (sender as u16, parties as u16);
-        Self { sender, parties, lane: Lane::ONLY, stays: false, call: 0, guests, missing, entries }
+        Self {
+            sender,
+            parties,
+            lane: Lane::ONLY,
+            stays: false,
+            asks: false,
+            call: 0,
+            guests,
+            missing,
+            entries,
+        }
     }
 
     /// The encoding.
     pub fn bytes(&self) -> Vec<u8> {
         let clients = self.entries.len() as u16 - self.parties;
         let mut bytes = MAGIC.to_vec();
-        let (Lane { number, count }, stays) = (self.lane, u16::from(self.stays));
+        let (Lane { number, count }, stays) = (self.lane, u16::from(self.stays) | u16::from(self.asks) << 1);
         for number in [VERSION, self.sender, self.parties, clients, number, count, stays] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -188,8 +203,8 @@ impl Hello {
         if lane.count > MAX_LANES || lane.number >= lane.count {
             return Err(NotAHello::Lane { lane });
         }
-        let stays = match u16::from_le_bytes([k0, k1]) {
-            stays @ 0..=1 => stays == 1,
+        let (stays, asks) = match u16::from_le_bytes([k0, k1]) {
+            stays @ 0..=3 => (stays & 1 == 1, stays & 2 == 2),
             stays => return Err(NotAHello::Stays { stays }),
         };
         let call = u64::from_le_bytes(call);
@@ -201,7 +216,8 @@ impl Hello {
         }
         let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let hello = Self { sender, parties, lane, stays, call, guests, missing, entries: entries.to_vec() };
+        let hello =
+            Self { sender, parties, lane, stays, asks, call, guests, missing, entries: entries.to_vec() };
         Ok(Some((hello, HEAD + endpoints * ENTRY)))
     }
 
@@ -241,6 +257,15 @@ impl Hello {
         if self.stays {
             return self.party_difference(theirs, names);
         }
+        self.list_difference(theirs, names)
+    }
+
+    /// What differs in an answer's list, in words: of a party that serves, in the parties alone.
+    pub(super) fn answered_difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        if theirs.stays { self.party_difference(theirs, names) } else { self.list_difference(theirs, names) }
+    }
+
+    fn list_difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
         let count = |hello: &Self| (usize::from(hello.parties), hello.entries.len());
         let ((parties, all), (their_parties, their_all)) = (count(self), count(theirs));
         if (parties, all) != (their_parties, their_all) {
@@ -312,7 +337,14 @@ mod tests {
     fn hello() -> Hello {
         let lane = Lane { number: 1, count: MAX_LANES };
         let (guests, missing) = (Members::of([3]), Members::of([0, 3]));
-        Hello { lane, call: u64::MAX - 7, guests, missing, ..Hello::new(1, 3, &names(), &prints()) }
+        Hello {
+            lane,
+            asks: true,
+            call: u64::MAX - 7,
+            guests,
+            missing,
+            ..Hello::new(1, 3, &names(), &prints())
+        }
     }
 
     #[test]

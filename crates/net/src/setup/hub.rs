@@ -157,7 +157,7 @@ pub struct Hub {
     waker: Waker,
     back: (Sender<Back>, Receiver<Back>),
     scratch: Scratch,
-    vacant: Vacant,
+    vacant: Vacant<usize>,
     /// When it was told of each party that it can't take part as it is.
     unfit: Vec<Option<Instant>>,
     notes: Notes,
@@ -215,7 +215,7 @@ impl Hub {
             waker: Waker(Arc::new(other)),
             back: channel(),
             scratch: Scratch::new(),
-            vacant: Vacant::new(),
+            vacant: Vacant::default(),
             unfit: vec![None; config.parties().len()],
             notes: quiet(),
             news: Vec::new(),
@@ -379,7 +379,7 @@ impl Hub {
         self.dial()?;
         self.read();
         let missing = self.missing();
-        if self.vacant.is_to_be_told(&missing) && !missing.is_empty() {
+        if self.vacant.is_to_be_told(&missing) {
             let names = self.config.names();
             let named = missing.iter().filter_map(|&peer| names.get(peer)).map(String::as_str);
             (self.notes)(Note::Waiting(&named.collect::<Vec<_>>()));

@@ -192,7 +192,11 @@ impl Listener {
     }
 
     /// Puts a caller that has said hello where it waits to be taken in.
-    fn greeted(&mut self, greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
+    fn greeted(&mut self, mut greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
+        if hello.asks {
+            Door::answer(&mut greeting, &self.caller.hello);
+            return Ok(());
+        }
         let claimed = usize::from(hello.sender);
         let mut turn_away = |why: String| {
             self.door.turn_away(greeting.address, &why);

@@ -20,7 +20,7 @@ use crate::frame::{Frame, FrameKind, FrameTooLong};
 use crate::transport::{Event, Transport};
 
 /// A link that no run has. It stands between two frames of this side's.
-pub struct Resting {
+pub(crate) struct Resting {
     link: Link,
     unread: VecDeque<Frame>,
     lost: Option<ErrorKind>,

@@ -11,12 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::Participants;
-use tacit_net::setup::{Attendance, Config, Note, Notes, SetupError, Word};
+use tacit_net::setup::{Attendance, Config, Note, Notes, SetupError, Vacant, Word};
 use tacit_program::Value;
 use tacit_session::{Entropy, OsEntropy};
 
-/// How long the same names are missing before it is told.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause before a client connects again that has lost a party.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -144,7 +142,7 @@ impl Asking<'_> {
         }
         let mut begun: BTreeMap<usize, (u64, Vec<Player>)> = BTreeMap::new();
         let mut deadline = self.deadline;
-        let (mut missing, mut told): (Vec<String>, Option<Instant>) = (Vec::new(), None);
+        let (mut missing, mut vacant) = (Vec::new(), Vacant::default());
         loop {
             let silent: Vec<usize> = (0..parties.len()).filter(|party| !begun.contains_key(party)).collect();
             if silent.is_empty() {
@@ -167,25 +165,20 @@ impl Asking<'_> {
                 };
                 return Err(self.missing(waits).into());
             }
-            if let Some(since) = told
-                && now >= since + PATIENCE
-            {
-                told = None;
+            if vacant.is_to_be_told(&missing) {
                 (self.notes)(Note::Waiting(&missing.iter().map(String::as_str).collect::<Vec<_>>()));
             }
-            let tells = told.map(|since| (since + PATIENCE).saturating_duration_since(now));
             let left = deadline.saturating_duration_since(now);
-            let (party, message) = match attendance.next(&silent, tells.map_or(left, |tells| tells.min(left)))
-            {
-                Some(Word::Left { .. }) => return Ok(Outcome::Lost),
-                Some(Word::Said { party, message }) => (party, message),
-                _ => continue,
-            };
+            let (party, message) =
+                match attendance.next(&silent, vacant.pause().map_or(left, |tells| tells.min(left))) {
+                    Some(Word::Left { .. }) => return Ok(Outcome::Lost),
+                    Some(Word::Said { party, message }) => (party, message),
+                    _ => continue,
+                };
             let id = self.request.id;
             match read::<ToClient>(&message) {
                 Some(ToClient::Waits { id: its, missing: names }) if its == id => {
                     missing = names.iter().map(|name| shown(name)).collect();
-                    told = Some(Instant::now());
                 }
                 Some(ToClient::Busy { id: its, seconds }) if its == id => {
                     return Err(Error::Busy { seconds });

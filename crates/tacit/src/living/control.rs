@@ -104,6 +104,10 @@ pub(crate) enum Between {
         run: u64,
         reason: String,
     },
+    /// It doesn't for now, since a party was lost: its requests wait on, for another one.
+    Requeue {
+        run: u64,
+    },
 }
 
 /// The bytes of a message.
@@ -188,6 +192,7 @@ mod tests {
             write(&ToClient::Begin { id: 7, run: 9, players: vec![player.clone(), player] }),
             write(&Between::Propose(proposal)),
             write(&Between::Decline { run: 9, reason: "no".into() }),
+            write(&Between::Requeue { run: 9 }),
         ];
         crate::testing::bears_mutants(&seeds, |bytes| {
             // What is read has one meaning: written again, it is read as the same.

@@ -3,7 +3,7 @@
 mod runs;
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
-use super::order::{Order, Taken};
+use super::order::{Order, Seated, Taken};
 use super::server::Serving;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -232,11 +232,14 @@ impl Desk {
                 let waiting: Vec<u64> =
                     self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
                 for run in waiting {
-                    self.cancel(hub, run, &format!("{} was lost", self.names[party]));
+                    for other in self.others() {
+                        hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+                    }
+                    self.requeue(run);
                 }
             }
             Speaker::Party(0) => {
-                // Whoever has asked has lost it too, and asks anew.
+                // If it is gone, whoever has asked has lost it too, and asks anew; else requests are proposed again.
                 self.asked.clear();
                 self.last_run = 0;
                 self.runs.retain(|_, run| run.stage == Stage::Running);
@@ -245,9 +248,7 @@ impl Desk {
                     lane.take_if(|run| !runs.contains_key(run));
                 }
                 for visitor in self.visitors.values_mut() {
-                    if visitor.run.take_if(|run| !runs.contains_key(run)).is_some() {
-                        visitor.asked = None;
-                    }
+                    visitor.run.take_if(|run| !runs.contains_key(run));
                 }
             }
             Speaker::Party(_) => {}
@@ -288,6 +289,12 @@ impl Desk {
                 Between::Cancel { run, reason } if party == 0 => {
                     if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
                         self.release(hub, run, &shown(&reason));
+                    }
+                    None
+                }
+                Between::Requeue { run } if party == 0 => {
+                    if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
+                        self.requeue(run);
                     }
                     None
                 }
@@ -425,6 +432,24 @@ impl Desk {
             hub.say(Speaker::Party(party), write(&Between::Cancel { run, reason: reason.to_owned() }));
         }
         self.release(hub, run, reason);
+    }
+
+    /// Forgets a run that hasn't begun; its clients' requests wait on.
+    fn requeue(&mut self, run: u64) {
+        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        let mut seats = Vec::new();
+        for (player, request) in &proposal.players {
+            let its = |visitor: &Visitor| visitor.run == Some(run) && player.is(&visitor.client);
+            if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
+                visitor.run = None;
+                seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
+            }
+        }
+        if self.me == 0 && !seats.is_empty() {
+            let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
+            self.order.put_back(proposal.program, proposal.tag.clone(), needs, seats);
+        }
+        self.rest(&proposal);
     }
 
     /// This party takes no part in a run that hasn't begun.

@@ -103,6 +103,20 @@ impl Order {
         if missing.is_empty() { Taken::Ready } else { Taken::Waits(missing) }
     }
 
+    /// Puts back a run that was taken out and couldn't begin. It had its turn, and is the first of those served as long ago.
+    pub(crate) fn put_back(
+        &mut self,
+        program: [u8; 32],
+        tag: String,
+        needs: Vec<String>,
+        seats: Vec<Seated>,
+    ) {
+        for seated in &seats {
+            self.served.remove(&seated.player.client);
+        }
+        self.groups.insert(0, Group { program, tag, needs, seats });
+    }
+
     /// In how many runs that wait to be a client has a place.
     fn seats_of(&self, client: &Client) -> usize {
         self.groups.iter().filter(|group| group.seats.iter().any(|seated| seated.player.is(client))).count()

@@ -17,13 +17,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
-use tacit_net::setup::{Config, Hub, News, Note, Notes, Waker, quiet};
+use tacit_net::setup::{Config, Hub, News, Note, Notes, Vacant, Waker, quiet};
 use tacit_net::stream::Lent;
 use tacit_net::{Mesh, Transport};
 use tacit_program::Value;
-
-/// How long the same names wait to be played before it is told.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A program that a party serves, with what the party itself gives to each run of it.
 pub struct Offer {
@@ -144,8 +141,8 @@ pub struct Server {
     /// Ends the runs under way.
     ends: Arc<AtomicBool>,
     notes: Notes,
-    /// The names that requests wait for, since when, and whether it was told.
-    waits: (Vec<String>, Instant, bool),
+    /// The names that requests wait for.
+    waits: Vacant<String>,
     gauges: Gauges,
     /// Runs at a time at most.
     most: usize,
@@ -203,7 +200,7 @@ impl Server {
             asked: Arc::new(AtomicBool::new(false)),
             ends: Arc::new(AtomicBool::new(false)),
             notes: quiet(),
-            waits: (Vec::new(), Instant::now(), false),
+            waits: Vacant::default(),
             gauges: Gauges::default(),
             most,
         })
@@ -278,10 +275,7 @@ impl Server {
     }
 
     fn pause(&self) -> Option<Duration> {
-        let (missing, since, told) = &self.waits;
-        let untold = !missing.is_empty() && !told;
-        let tells = untold.then(|| PATIENCE.saturating_sub(since.elapsed()));
-        self.desk.pause(Instant::now()).into_iter().chain(tells).min()
+        self.desk.pause(Instant::now()).into_iter().chain(self.waits.pause()).min()
     }
 
     fn heard(&mut self, item: News) {
@@ -353,12 +347,7 @@ impl Server {
     /// Tells which names are still to be played, once they have been for a while.
     fn tell_waits(&mut self) {
         let missing = self.desk.missing();
-        if self.waits.0 != missing {
-            self.waits = (missing, Instant::now(), false);
-        }
-        let (missing, since, told) = &mut self.waits;
-        if !missing.is_empty() && !*told && since.elapsed() >= PATIENCE {
-            *told = true;
+        if self.waits.is_to_be_told(&missing) {
             let names: Vec<&str> = missing.iter().map(String::as_str).collect();
             (self.notes)(Note::Waiting(&names));
         }

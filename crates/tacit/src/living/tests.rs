@@ -489,6 +489,11 @@ fn a_tag_is_not_ignored_where_nobody_meets_by_it() {
     party.tag("ours".into());
     let refused = party.run(&program, PROTOCOL, &[Some(ints(1)), None, None], &|_, _| ());
     assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains("a tag")), "{refused:?}");
+    // Nor where it runs on what it keeps.
+    let (mut state, fill) = (crate::State::new(), crate::Fill::new());
+    let own = crate::Residents { state: &mut state, fill: &fill, store: None };
+    let refused = party.run_on(&program, PROTOCOL, own, &[Some(ints(1)), None, None], &|_, _| (), LONG);
+    assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains("a tag")), "{refused:?}");
 }
 
 #[test]

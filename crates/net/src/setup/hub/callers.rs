@@ -2,7 +2,7 @@
 
 use super::{EACH, EARLY, GUESTS, Guest, Hub, MAX_CONTROL, News, Place, Speaker};
 use crate::setup::config::Security;
-use crate::setup::door::{Greeted, certificate};
+use crate::setup::door::{Door, Greeted, certificate};
 use crate::setup::error::SetupError;
 use crate::setup::gather::Note;
 use crate::setup::greeting::Greeting;
@@ -43,6 +43,9 @@ impl Hub {
 
     /// A caller that has said hello: a party's link of a lane, or a client's connection.
     fn greeted(&mut self, mut greeting: Greeting, hello: &Hello) {
+        if hello.asks {
+            return Door::answer(&mut greeting, &self.caller.hello);
+        }
         let (claimed, parties) = (usize::from(hello.sender), usize::from(hello.parties));
         if claimed < parties {
             return self.party_called(greeting, hello);

@@ -1,11 +1,11 @@
-//! Parties that serve, and a party 0 that deviates by hand.
+//! Parties that serve, and one by hand: a party 0 that deviates, or one that is lost at a moment of the test's choice.
 
 use super::*;
 use crate::living::control::{Between, Proposal};
 use std::time::Instant;
 use tacit_net::setup::{Hub, News, Speaker};
 
-/// Party 0 by hand, with two parties that serve.
+/// A party by hand, with two parties that serve.
 struct Rogue {
     hub: Hub,
     said: Vec<(Speaker, Vec<u8>)>,
@@ -13,11 +13,20 @@ struct Rogue {
 
 impl Rogue {
     fn new(house: &House) -> Self {
-        let mut rogue = Self { hub: Hub::open(&house.party(0), 3).unwrap(), said: Vec::new() };
-        while !(rogue.hub.is_complete() && (1..4).all(|lane| rogue.hub.is_ready(lane))) {
-            rogue.look();
-        }
+        Self::of(house, 0)
+    }
+
+    fn of(house: &House, party: usize) -> Self {
+        let mut rogue = Self { hub: Hub::open(&house.party(party), 3).unwrap(), said: Vec::new() };
+        rogue.meet();
         rogue
+    }
+
+    /// Waits for all links.
+    fn meet(&mut self) {
+        while !(self.hub.is_complete() && (1..4).all(|lane| self.hub.is_ready(lane))) {
+            self.look();
+        }
     }
 
     fn look(&mut self) {
@@ -187,4 +196,61 @@ fn a_client_does_not_wait_long_for_those_who_begin_later_than_others() {
     assert!(error.contains("P1, P2 didn't begin the run that others have begun"), "{error}");
     drop(rogue);
     end_well(parties, 0);
+}
+
+#[test]
+fn a_party_that_is_lost_in_mid_proposal_costs_no_request() {
+    let house = House::new();
+    let program = square();
+    let others = [0, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::of(&house, 1);
+    let mut client = rogue.admit(&house.config("alice"));
+    tell_all(&mut client, &ToParty::Ask(request(&program, 7, "guest")));
+    let proposed = |rogue: &mut Rogue| match rogue.answer(0) {
+        Some(Between::Propose(proposal)) => proposal,
+        other => panic!("{other:?}"),
+    };
+    let first = proposed(&mut rogue);
+    // Its control links are gone, and come again. What it was told goes with them.
+    rogue.hub.give_up(0);
+    rogue.meet();
+    let again = loop {
+        rogue.said.retain(|(by, _)| *by == Speaker::Party(0));
+        let again = proposed(&mut rogue);
+        if again.run > first.run {
+            break again;
+        }
+    };
+    assert_eq!((again.program, &again.players), (first.program, &first.players));
+    rogue.tells(0, &Between::Accept { run: again.run });
+    let start = std::iter::from_fn(|| rogue.answer(0)).find(|said| matches!(said, Between::Start { .. }));
+    assert_eq!(start, Some(Between::Start { run: again.run }));
+    assert!(matches!(heard(&mut client, 0), Some(ToClient::Begin { id: 7, .. })));
+    drop((client, rogue));
+    for party in others {
+        drop(party.end());
+    }
+}
+
+#[test]
+fn a_request_outlives_a_lost_link_to_the_party_that_orders() {
+    let house = House::new();
+    let program = square();
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let mut client = rogue.admit(&house.config("alice"));
+    tell_all(&mut client, &ToParty::Ask(request(&program, 7, "guest")));
+    let alice = player(&house.config("alice"), "guest");
+    for run in [1, 2] {
+        let players = vec![(alice.clone(), 7)];
+        let proposal = Proposal { run, lane: 1, program: program.hash(), tag: String::new(), players };
+        rogue.tells(1, &Between::Propose(proposal));
+        assert_eq!(rogue.answer(1), Some(Between::Accept { run }));
+        rogue.hub.give_up(0);
+        rogue.meet();
+    }
+    drop((client, rogue));
+    for party in parties {
+        drop(party.end());
+    }
 }
