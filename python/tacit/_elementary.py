@@ -9,7 +9,7 @@ from tacit import _pieces
 from tacit._location import fault
 from tacit._tensor import Tensor, tensor_of
 from tacit.dtypes import fixed
-from tacit.errors import ProgramTypeError
+from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def softmax(a: Tensor, axis: int = -1) -> Tensor:
 
 
 def _exp(one: Tensor, most: float) -> Tensor:
-    one = _number(one, "exp")
+    one = _real(one, "exp")
     result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     largest = (LARGEST - result) * math.log(2) - 2.0**-10
     low, high = one.range
@@ -109,7 +109,10 @@ def _exp(one: Tensor, most: float) -> Tensor:
     bottom = -min((result + 2) * math.log(2), _power(max(-low, 1)))
     unit = one.dtype.unit
     ends = 0, (1 << LARGEST) - 1
-    table = _pieces.even(
+    table = _table(
+        one,
+        "exp",
+        _pieces.even,
         _exponential,
         unit.bit_length() - 1,
         result,
@@ -129,13 +132,16 @@ def _even(
     flat: Callable[[int], float],
 ) -> Tensor:
     """A function that is flat from some place on, on both sides."""
-    one = _number(a, name)
+    one = _real(a, name)
     result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     low, high = one.range
     beyond = flat(result)
     bottom, top = -min(beyond, _power(max(-low, 1))), min(beyond, _power(max(high, 1)))
     unit = one.dtype.unit
-    table = _pieces.even(
+    table = _table(
+        one,
+        name,
+        _pieces.even,
         function,
         unit.bit_length() - 1,
         result,
@@ -147,12 +153,12 @@ def _even(
 
 
 def _octaves(a: Tensor, function: Callable[[Any], Any], name: str) -> Tensor:
-    one = _number(a, name)
+    one = _real(a, name)
     result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
     # Few sizes of tables, of which many programs use the same.
     bits = min(63, max(1, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))
-    table = _pieces.octaves(function, unit.bit_length() - 1, result, bits)
+    table = _table(one, name, _pieces.octaves, function, unit.bit_length() - 1, result, bits)
     return one._made(one._at().piecewise(one._id, *table.arguments(result)))
 
 
@@ -162,6 +168,26 @@ def _number(a: Tensor, name: str) -> Tensor:
     if one.dtype.kind in ("modular", "field"):
         raise fault(ProgramTypeError, f"`{name}` is not defined for {one.dtype}", "use fixed(16) or integers")
     return one + 0 if one.dtype.kind == "bool" else one
+
+
+def _real(a: Tensor, name: str) -> Tensor:
+    """An operand of a function with tables: integers as fixed(16), where there is room."""
+    one = _number(a, name)
+    low, high = one.range
+    return one.astype(fixed(16)) if one.dtype.kind == "int" and max(-low, high) < 1 << 30 else one
+
+
+def _table(one: Tensor, name: str, make: Callable[..., _pieces.Table], *arguments: Any) -> _pieces.Table:
+    """A function's table, if there is a small one for such a range and type."""
+    try:
+        return make(*arguments)
+    except ValueError:
+        low, high = one.range
+        raise fault(
+            ProgramError,
+            f"`{name}` of {one.dtype} from {low:g} to {high:g} takes too many pieces",
+            "declare a range that is nearer to 0, or fewer fraction bits: fixed(16)",
+        ) from None
 
 
 def _power(end: float) -> float:

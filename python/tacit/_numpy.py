@@ -129,7 +129,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "histogram": _order.histogram,
     "bincount": _order.bincount,
     "searchsorted": _order.searchsorted,
-    "digitize": lambda a, bins, right=False: _order.searchsorted(bins, a, "left" if right else "right"),
+    "digitize": _order.digitize,
     "isin": _order.isin,
     "unique": _order.unique,
     "partition": _order.partition,

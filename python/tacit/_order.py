@@ -162,6 +162,17 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
     return less.sum(axis=-1)
 
 
+def digitize(a: Tensor, bins: Any, right: bool = False) -> Tensor:
+    """Between which public, ascending edges each element is. A comparison for each pair."""
+    import numpy as np
+
+    if isinstance(bins, Tensor) or (np.diff(np.asarray(bins)) < 0).any():
+        raise fault(
+            ProgramError, "the edges have to be public and to ascend", "say np.digitize(a, np.sort(bins))"
+        )
+    return searchsorted(bins, a, "left" if right else "right")
+
+
 def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
     """Whether each of `a` is among `b`: a comparison for each pair."""
     one = tensor_of(a, b)

@@ -10,7 +10,7 @@ from tacit._elementary import divide, sqrt
 from tacit._functions import clip, concatenate, where
 from tacit._location import fault
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
-from tacit.dtypes import fixed, int64
+from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
@@ -52,12 +52,10 @@ def std(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool =
     """The standard deviation along an axis, or of all: the root of `var`, which needs no room of its own."""
     one = as_fixed(tensor_of(a))
     sums, places, count = _squares(a, axis, keepdims)
-    frac = max(2 * places, 0)
+    frac = 2 * places
     squares = _public.divide(_raw(sums, frac) if frac else sums.astype(fixed(1)), count - ddof)
     squares = _finer(squares, one.dtype.bits)
     root = sqrt(squares)
-    if places < 0:
-        root = root * (1 << -places)
     return root.astype(one.dtype)
 
 
@@ -84,7 +82,7 @@ def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) ->
     off = where(mask, as_fixed(filled) - middle, 0)
     off, places = _coarse(off, off.size)
     sums = (off * off).sum()
-    sums = _raw(sums, 2 * places) if places > 0 else sums * (1 << -2 * places)
+    sums = _raw(sums, 2 * places) if places else sums
     return divide(_finer(sums, 16), count * (filled.size // mask.size)).astype(as_fixed(filled).dtype)
 
 
@@ -93,8 +91,8 @@ def norm(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tenso
     one = as_fixed(tensor_of(a))
     off, places = _coarse(one, one.size if axis is None else one.shape[axis])
     sums = (off * off).sum(axis, keepdims=keepdims)
-    root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits) if places > 0 else sums)
-    return (root if places >= 0 else root * (1 << -places)).astype(one.dtype)
+    root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits) if places else sums)
+    return root.astype(one.dtype)
 
 
 def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
@@ -141,16 +139,20 @@ def _coarse(one: Tensor, count: int) -> tuple[Tensor, int]:
     places = math.floor((_SUM - math.log2(count)) / 2 - math.log2(end) - 0.01)
     if places >= one.dtype.bits:
         return _raw(one, 0), one.dtype.bits
-    if places >= 1:
-        return _raw(one.astype(fixed(places)), 0), places
-    return one.astype(int64) >> -places if places < 0 else one.astype(int64), places
+    if places < 1:
+        raise fault(
+            ProgramError,
+            f"squares of numbers up to {end:g} leave no room for fractions: they'd be of multiples of {2.0**-places:g}",
+            "declare a narrower range=(low, high)",
+        )
+    return _raw(one.astype(fixed(places)), 0), places
 
 
 def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
     """`sums / count`, of which each counts 4**-places, in the type of what they are the squares of."""
     dtype = as_fixed(of).dtype
-    if places <= 0:
-        quotient = _public.divide(sums.astype(fixed(1)), count) * (1 << -2 * places)
+    if not places:
+        quotient = _public.divide(sums.astype(fixed(1)), count)
     else:
         quotient = _public.divide(_raw(sums, 2 * places), count)
     try:

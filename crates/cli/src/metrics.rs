@@ -61,7 +61,7 @@ impl Metrics {
                 "ok"
             }
             Err(error) if error.is_attempt() => "attempt",
-            Err(Error::Aborted { .. }) => "aborted",
+            Err(error) if error.is_abort() => "aborted",
             Err(_) => "refused",
         };
         *runs.by_outcome.entry(outcome).or_default() += 1;

@@ -123,7 +123,7 @@ pub(super) fn piecewise(
             sum => {
                 let places = if sum.is_some() { places } else { 0 };
                 let guard = if degree == 0 { usize::from(function.guard()) } else { 0 };
-                let bits = Format::of_range(range.hull(Range::point(-1))).bits + 1 + places;
+                let bits = (Format::of_range(range.hull(Range::point(-1))).bits + 1).max(guard + 1) + places;
                 let mut columns = Columns::new(bits);
                 if let Some(sum) = sum {
                     columns.product(b, &sum, &u);

@@ -103,6 +103,20 @@ fn pieces_are_found_at_their_ends_and_beyond() {
 }
 
 #[test]
+fn coefficients_below_the_guard_are_rounded_away() {
+    for coefficients in [[0; 4], [1; 4], [-8; 4]] {
+        let even = Pieces::Even { low: -8, high: 7, bits: 2 };
+        let function = Arc::new(Piecewise::new(even, 0, 4, 1, coefficients.into()).unwrap());
+        let of = function.clone();
+        for (a, _, result) in
+            all(Dtype::Int, [(-8, 7), (0, 0)], move |b, x, _| b.piecewise(x, function.clone(), 1))
+        {
+            assert!((result * 2.0 - of.at(a.into()) as f64).abs() < 0.5, "{a}");
+        }
+    }
+}
+
+#[test]
 fn functions_whose_tables_are_wrong_are_refused() {
     let even = Pieces::Even { low: 0, high: 15, bits: 2 };
     assert!(Piecewise::new(even, 2, 0, 2, (0..8).collect()).is_some());
