@@ -142,7 +142,7 @@ def _coarse(one: Tensor, count: int) -> tuple[Tensor, int]:
     if places < 1:
         raise fault(
             ProgramError,
-            f"squares of numbers up to {end:g} leave no room for fractions: they'd be of multiples of {2.0**-places:g}",
+            f"squares of numbers up to {end:g} leave no room for fractions",
             "declare a narrower range=(low, high)",
         )
     return _raw(one.astype(fixed(places)), 0), places
