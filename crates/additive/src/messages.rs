@@ -2,6 +2,7 @@
 
 use crate::vectors::{add_at, row};
 use std::ops::Range;
+use tacit_circuit::Layered;
 use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Error, Job, bytes_of};
@@ -16,6 +17,12 @@ pub const BIT_MASKS: u16 = 0x15;
 /// The address of a job's messages.
 pub(crate) fn at(job: &Job) -> At {
     At { part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch, ..At::default() }
+}
+
+/// The address of a piece of a layer of a job's circuit.
+pub(crate) fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
+    let batch = job.batch * circuit.depth() + job.stage;
+    At { part: step::CIRCUIT + piece, op: job.op, batch, ..At::default() }
 }
 
 /// The address of a piece of an input.

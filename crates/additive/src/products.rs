@@ -1,7 +1,7 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
 use crate::demand::{ands, columns, is_short, products, rows};
-use crate::messages::at;
+use crate::messages::{at, layer_at};
 use crate::share::Share;
 use crate::state::{Opening, Party};
 use crate::vectors::{add_at, joined, mul_add, part_of, row};
@@ -16,7 +16,7 @@ use tacit_engine::{Error, Job, bytes_of, with_element};
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::Feature;
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
-use tacit_session::{At, step};
+use tacit_session::At;
 
 impl Opening {
     /// Takes a triple's factors off both operands.
@@ -302,9 +302,4 @@ fn messages(first: At, shape: Register) -> impl Iterator<Item = (At, Range<usize
 /// The address of a matrix product's first message.
 fn first_of(job: &Job) -> At {
     At { batch: 0, ..at(job) }
-}
-
-pub(crate) fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
-    let batch = job.batch * circuit.depth() + job.stage;
-    At { part: step::CIRCUIT + piece, op: job.op, batch, ..At::default() }
 }

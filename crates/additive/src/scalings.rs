@@ -5,9 +5,8 @@
 //! `y` all open `d = x ^ a`, once, and `e = y ^ b`: a bit more than the vector has. `z = c ^ d b ^ e a`, to which the first party
 //! adds `d e`. Each product draws an item's lane of its own, of the next power of two of its length.
 
-use crate::messages::at;
+use crate::messages::{at, layer_at};
 use crate::planted::{Mistake, planted};
-use crate::products::layer_at;
 use crate::share::Share;
 use crate::state::{Opening, Party};
 use crate::vectors::row;

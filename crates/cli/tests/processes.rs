@@ -274,7 +274,18 @@ fn the_papers_experiments_are_redone() {
     keys.sort_unstable();
     assert_eq!(
         keys,
-        ["bench", "costs", "operations", "plots", "printed", "repeat", "runs", "transport", "version"]
+        [
+            "bench",
+            "compared",
+            "costs",
+            "operations",
+            "plots",
+            "printed",
+            "repeat",
+            "runs",
+            "transport",
+            "version"
+        ]
     );
     let list = |key: &str| object[key].as_array().expect("a list").clone();
     for (table, sizes) in [("table 2", [(1, 1280), (2, 2560)]), ("figure 5", [(1, 128), (1, 1280)])] {
