@@ -1,8 +1,7 @@
 //! What every operation sends, message by message.
 
-use crate::demand::{products, single};
+use crate::demand::{products, scalings_opened, single};
 use crate::ranges::{Digits, ranged};
-use crate::scalings;
 use crate::share::FIRST;
 use tacit_engine::Participants;
 use tacit_program::Feature;
@@ -42,7 +41,7 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
         OpKind::Mul { dst, .. } => 2 * bits(*dst),
         OpKind::MatMul { shape, dst, .. } => 2 * products(*shape) as u64 * plan.register(*dst).domain.bits(),
         OpKind::Circuit { circuit, .. } if plan.needs.has(Feature::ZeroedArms) => {
-            scalings::opened(&circuit.layers[stage as usize]) as u64
+            scalings_opened(&circuit.layers[stage as usize]) as u64
         }
         OpKind::Circuit { circuit, .. } => {
             2 * circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64

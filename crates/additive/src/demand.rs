@@ -6,11 +6,10 @@
 use crate::arm_masks::{MASK_WORDS, SEED_WORDS};
 use crate::preprocessing::Manner;
 use crate::ranges::Digits;
-use crate::scalings;
 use crate::vectors::row;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use tacit_circuit::Layered;
+use tacit_circuit::{Layer, Layered};
 use tacit_engine::bank::row_words;
 use tacit_engine::layer::first_block;
 use tacit_engine::supply::{Arms, Demand, Drawer, SupplyKind};
@@ -152,7 +151,7 @@ fn operation(plan: &Plan, kind: &OpKind) -> Vec<(SupplyKind, u64)> {
     let drawn = match kind {
         OpKind::And { dst, .. } => (BITS, row_items(dst.count as usize, cols)),
         OpKind::Circuit { circuit, .. } if plan.needs.has(Feature::ZeroedArms) => {
-            return scalings::items(circuit);
+            return scalings(circuit);
         }
         OpKind::Circuit { circuit, .. } => {
             (BITS, circuit.layers.iter().map(|layer| row_items(layer.ands.len(), cols)).sum())
@@ -265,6 +264,37 @@ pub(crate) fn ands(job: &Job, circuit: &Layered, ands: Range<usize>) -> Range<u6
     // Blocks are of two words.
     let first = 2 * first_block(job, circuit, &circuit.layers[layer], ands.start);
     first..first + (ands.len() * row_words(cols)) as u64
+}
+
+/// What a product with a vector of so many bits draws: 64 of them an item.
+pub(crate) fn scaling(length: usize) -> SupplyKind {
+    SupplyKind::Scaling { length: length.next_power_of_two() as u16 }
+}
+
+/// Items that products with vectors draw in a layer.
+pub(crate) fn layer_scalings(layer: &Layer) -> BTreeMap<SupplyKind, u64> {
+    let mut counts: BTreeMap<SupplyKind, u64> = BTreeMap::new();
+    for ands in layer.scalings() {
+        *counts.entry(scaling(ands.len())).or_default() += 1;
+    }
+    for count in counts.values_mut() {
+        *count = count.div_ceil(64);
+    }
+    counts
+}
+
+/// Items that they draw in a circuit.
+fn scalings(circuit: &Layered) -> Vec<(SupplyKind, u64)> {
+    let mut all: BTreeMap<SupplyKind, u64> = BTreeMap::new();
+    for (kind, count) in circuit.layers.iter().flat_map(layer_scalings) {
+        *all.entry(kind).or_default() += count;
+    }
+    all.into_iter().collect()
+}
+
+/// Bits that each party opens for them in a layer.
+pub(crate) fn scalings_opened(layer: &Layer) -> usize {
+    layer.scalings().count() + layer.ands.len()
 }
 
 #[cfg(test)]

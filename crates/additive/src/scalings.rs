@@ -5,6 +5,7 @@
 //! `y` all open `d = x ^ a`, once, and `e = y ^ b`: a bit more than the vector has. `z = c ^ d b ^ e a`, to which the first party
 //! adds `d e`. Each product draws an item's lane of its own, of the next power of two of its length.
 
+use crate::demand::{layer_scalings, scaling, scalings_opened};
 use crate::messages::{at, layer_at};
 use crate::planted::{Mistake, planted};
 use crate::share::Share;
@@ -16,37 +17,6 @@ use tacit_engine::supply::{Drawer, SupplyKind};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::plan::Domain;
-
-/// What a product with a vector of so many bits draws: 64 of them an item.
-fn kind(length: usize) -> SupplyKind {
-    SupplyKind::Scaling { length: length.next_power_of_two() as u16 }
-}
-
-/// Items that a layer draws.
-fn layer_items(layer: &Layer) -> BTreeMap<SupplyKind, u64> {
-    let mut counts: BTreeMap<SupplyKind, u64> = BTreeMap::new();
-    for ands in layer.scalings() {
-        *counts.entry(kind(ands.len())).or_default() += 1;
-    }
-    for count in counts.values_mut() {
-        *count = count.div_ceil(64);
-    }
-    counts
-}
-
-/// Items that a circuit draws.
-pub(crate) fn items(circuit: &Layered) -> Vec<(SupplyKind, u64)> {
-    let mut all: BTreeMap<SupplyKind, u64> = BTreeMap::new();
-    for (kind, count) in circuit.layers.iter().flat_map(layer_items) {
-        *all.entry(kind).or_default() += count;
-    }
-    all.into_iter().collect()
-}
-
-/// Bits that each party opens in a layer.
-pub(crate) fn opened(layer: &Layer) -> usize {
-    layer.scalings().count() + layer.ands.len()
-}
 
 impl Party {
     pub(crate) fn scalings_begin(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
@@ -64,22 +34,23 @@ impl Party {
             operand
         });
         let opening = Opening::new(shape(layer), operands, triple);
-        let mut message = Buffer::of_words::<u64>(opened(layer).div_ceil(64));
+        let mut message = Buffer::of_words::<u64>(scalings_opened(layer).div_ceil(64));
         for (bit, (side, place)) in places(layer).enumerate() {
             bits::set(message.words_mut(), bit, bits::get(opening.masked[side].value.words(), place));
         }
         let at = layer_at(job, circuit, 0);
         self.openings.insert(at, opening);
-        self.shared.send_to_all(&mut self.session, at, &message.bytes()[..opened(layer).div_ceil(8)])
+        self.shared.send_to_all(&mut self.session, at, &message.bytes()[..scalings_opened(layer).div_ceil(8)])
     }
 
     pub(crate) fn scalings_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
         let layer = &circuit.layers[job.stage as usize];
         let at = layer_at(job, circuit, 0);
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
-        let mut heard = Buffer::of_words::<u64>(opened(layer).div_ceil(64));
+        let mut heard = Buffer::of_words::<u64>(scalings_opened(layer).div_ceil(64));
         for party in self.others() {
-            let message = self.shared.receive(&mut self.session, party, at, opened(layer).div_ceil(8))?;
+            let message =
+                self.shared.receive(&mut self.session, party, at, scalings_opened(layer).div_ceil(8))?;
             heard.bytes_mut()[..message.len()].copy_from_slice(&message);
             self.session.mesh().recycle(message);
             for (bit, (side, place)) in places(layer).enumerate() {
@@ -113,7 +84,7 @@ impl Party {
             self.scalings_used.clear();
         }
         let mut drawn = BTreeMap::new();
-        for (kind, count) in layer_items(layer) {
+        for (kind, count) in layer_scalings(layer) {
             let used = self.scalings_used.entry(kind).or_default();
             let first = std::mem::replace(used, *used + count);
             let parts = self.drawn(Drawer::Op(at(job).op), kind, first..first + count)?.shares;
@@ -122,10 +93,10 @@ impl Party {
         let mut triple = [(); 3].map(|()| packed(layer.ands.len()));
         let mut place = 0;
         for ands in layer.scalings() {
-            let SupplyKind::Scaling { length } = kind(ands.len()) else {
+            let SupplyKind::Scaling { length } = scaling(ands.len()) else {
                 unreachable!("products draw scalings")
             };
-            let Some((lane, parts)) = drawn.get_mut(&kind(ands.len())) else {
+            let Some((lane, parts)) = drawn.get_mut(&scaling(ands.len())) else {
                 return Err(Error::Supply("a layer's products are drawn by their lengths".to_owned()));
             };
             let (item, bit) = (*lane / 64, *lane % 64);
