@@ -19,7 +19,9 @@ pub(crate) enum Form {
 
 /// Where events go in this form.
 pub(crate) fn dispatch(form: Form) -> Dispatch {
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    // If nobody reads them any more, nothing is said of that, where nobody would read it either: it would panic.
+    let lines =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
     match form {
         Form::Text => Dispatch::new(lines.finish()),
         Form::Json => Dispatch::new(lines.json().flatten_event(true).finish()),

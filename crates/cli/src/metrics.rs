@@ -36,14 +36,15 @@ struct Runs {
 /// A server's figures.
 #[derive(Clone)]
 pub(crate) struct Metrics {
-    config: Config,
+    /// When the certificate ends that the server has begun with.
+    expiry: Option<u64>,
     gauges: Gauges,
     runs: Arc<Mutex<Runs>>,
 }
 
 impl Metrics {
-    pub(crate) fn new(config: Config, gauges: Gauges) -> Self {
-        Self { config, gauges, runs: Arc::default() }
+    pub(crate) fn new(config: &Config, gauges: Gauges) -> Self {
+        Self { expiry: config.certificate_expiry().ok().flatten(), gauges, runs: Arc::default() }
     }
 
     /// Notes a run that has ended.
@@ -107,7 +108,7 @@ impl Metrics {
         for (name, help, value) in gauges {
             figure(name, "gauge", help, &one(value));
         }
-        if let Ok(Some(end)) = self.config.certificate_expiry() {
+        if let Some(end) = self.expiry {
             let help = "When this server's certificate ends, in seconds since 1970.";
             figure("certificate_expiry_seconds", "gauge", help, &one(end as f64));
         }
@@ -220,7 +221,7 @@ mod tests {
     fn figures_are_read_by_who_asks_for_them_and_others_do_no_harm() {
         let folder = tempfile::tempdir().unwrap();
         let configs = tacit::setup::init(folder.path(), 3, &[], "127.0.0.1", 30_000).unwrap();
-        let metrics = Metrics::new(Config::load(&configs[0]).unwrap(), Gauges::default());
+        let metrics = Metrics::new(&Config::load(&configs[0]).unwrap(), Gauges::default());
         assert!(Port::open("192.0.2.1:0".parse().unwrap(), metrics.clone()).is_err());
         let refused = Err(Error::Refused("for some reason".into()));
         metrics.note(&refused);

@@ -57,12 +57,16 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     end_on_signals(&server.drain())?;
     server.tell(if args.log.is_some() { log::notes() } else { meeting(name.clone()) });
     server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
-    let address = config.parties()[config.me()].address.clone();
-    let metrics = Metrics::new(config, server.gauges());
+    let metrics = Metrics::new(&config, server.gauges());
     let port = args.metrics.map(|address| Port::open(address, metrics.clone())).transpose()?;
-    context.note(&format!("{name} listens on {address}"));
-    let (mut failed, mut ended) = (0_u64, 0_u64);
     let dispatch = args.log.map_or_else(Dispatch::none, log::dispatch);
+    let address = &config.parties()[config.me()].address;
+    if args.log.is_some() {
+        with_default(&dispatch, || tracing::info!(name, address, "listens"));
+    } else {
+        context.note(&format!("{name} listens on {address}"));
+    }
+    let (mut failed, mut ended) = (0_u64, 0_u64);
     let done = with_default(&dispatch, || {
         server.serve(&mut |served: Served<'_>| {
             ended = served.number;

@@ -135,7 +135,7 @@ fn a_deployment_that_lives_is_measured() {
         assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
         assert!(of("per_second") > 0.0, "{object}");
     }
-    // A party's own reason, not that a client could not reach it.
+    // In the protocol's own words.
     let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && told.contains("reveals outputs to parties alone"), "{told}");

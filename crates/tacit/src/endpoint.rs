@@ -171,8 +171,7 @@ impl Endpoint {
             let _ = write!(parameters, ", {} times", self.times);
         }
         if let Some((rest, _)) = &self.rest {
-            let hash = rest.hash().map(|byte| format!("{byte:02x}")).concat();
-            let _ = write!(parameters, ", then program {hash}");
+            let _ = write!(parameters, ", then program {}", hex(&rest.hash()));
         }
         parameters
     }
@@ -458,4 +457,9 @@ pub(crate) fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed)
     let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;
     client.close().map_err(aborted)?;
     Ok(Played { traffic, ..Played::default() })
+}
+
+/// A program's hash in hexadecimal digits.
+pub(crate) fn hex(hash: &[u8; 32]) -> String {
+    hash.map(|byte| format!("{byte:02x}")).concat()
 }

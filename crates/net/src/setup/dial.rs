@@ -1,13 +1,10 @@
 //! The way to a party that this side calls: again and again, until it takes the call.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
-use rustls::client::UnbufferedClientConnection;
-use rustls::pki_types::ServerName;
 
 use super::error::SetupError;
 use super::gather::{Caller, Placed};
@@ -15,7 +12,7 @@ use super::greeting::{Fault, Greeting};
 use super::hello::{Hello, Members};
 use crate::Lane;
 use crate::channel::{Channel, ChannelError};
-use crate::tls::{Tls, TlsError};
+use crate::tls::TlsError;
 
 /// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -218,15 +215,7 @@ impl Dial {
             return Ok(());
         };
         self.tries += 1;
-        let tls = match caller.tls.get(self.peer) {
-            Some(Some(config)) => {
-                // The name is not sent, and not looked at: the certificate's fingerprint says all.
-                let name = ServerName::from(address.ip());
-                let connection = UnbufferedClientConnection::new(Arc::clone(config), name);
-                Some(Tls::client(connection.map_err(SetupError::system)?))
-            }
-            _ => None,
-        };
+        let tls = caller.tls_to(self.peer, address)?;
         let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
         "it has not answered yet; it may be in a run with others".clone_into(&mut self.last);
         match Greeting::call(address, tls, hello.bytes()) {
@@ -327,8 +316,11 @@ mod tests {
         party.set_nonblocking(true).unwrap();
         let address = format!("localhost:{}", party.local_addr().unwrap().port());
         let mut dial = Dial::new(0, address, Lane::ONLY, 7);
+        let (answer, receiver) = channel();
+        dial.state = DialState::LookingUp(receiver);
         assert!(dial.advance(&caller, &names).unwrap().is_none());
         assert!(matches!(dial.state, DialState::LookingUp(_)) && dial.pause() == Some(LOOK));
+        answer.send(Ok(vec![party.local_addr().unwrap()])).unwrap();
         while party.accept().is_err() {
             assert!(dial.advance(&caller, &names).unwrap().is_none());
         }

@@ -3,11 +3,14 @@
 //! A party takes nobody in before everybody is here whom it awaits. So nobody is in a run that has not begun: those
 //! who come early wait at the first party, are told for whom, and may go and come again.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, Timespec};
 use rustls::ClientConfig;
+use rustls::client::UnbufferedClientConnection;
+use rustls::pki_types::ServerName;
 
 use super::config::Config;
 use super::dial::{Dial, Route};
@@ -18,6 +21,7 @@ use super::listener::Listener;
 use crate::channel::Channel;
 use crate::shape::STAMP;
 use crate::stream::StreamTransport;
+use crate::tls::Tls;
 use crate::tls::pin::{Identity, client_config};
 use crate::{Lane, MAX_LANES};
 
@@ -108,6 +112,14 @@ impl Caller {
             });
         }
         Ok(Self { hello, tls })
+    }
+
+    /// The TLS side of a call to a party at this address; `None` with plain TCP.
+    pub(super) fn tls_to(&self, peer: usize, address: SocketAddr) -> Result<Option<Tls>, SetupError> {
+        let Some(Some(config)) = self.tls.get(peer) else { return Ok(None) };
+        // The name is not sent, and not looked at: the certificate's fingerprint says all.
+        let call = UnbufferedClientConnection::new(Arc::clone(config), ServerName::from(address.ip()));
+        Ok(Some(Tls::client(call.map_err(SetupError::system)?)))
     }
 
     /// The same, for connections that stay, in so many lanes.

@@ -1,18 +1,14 @@
 //! A look at another party: whether it is there, is who it should be, and agrees on the list; no run has to do with it.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-
-use rustls::client::UnbufferedClientConnection;
-use rustls::pki_types::ServerName;
 
 use super::config::Config;
 use super::error::SetupError;
 use super::gather::{Caller, wait};
 use super::greeting::{Fault, Greeting, Step};
 use crate::channel::ChannelError;
-use crate::tls::{Tls, TlsError};
+use crate::tls::TlsError;
 
 /// What a party has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,14 +47,7 @@ pub fn look(config: &Config, party: usize, within: Duration) -> Result<Seen, Set
     let addresses = other.address.to_socket_addrs().map_err(|error| missing(error.to_string()))?;
     let mut why = "the name has no address".to_owned();
     for address in addresses {
-        let tls = match caller.tls.get(party) {
-            Some(Some(tls)) => {
-                let connection =
-                    UnbufferedClientConnection::new(Arc::clone(tls), ServerName::from(address.ip()));
-                Some(Tls::client(connection.map_err(SetupError::system)?))
-            }
-            _ => None,
-        };
+        let tls = caller.tls_to(party, address)?;
         let refused = |detail: String| SetupError::Refused { peer: name.clone(), address, detail };
         let mut greeting = match Greeting::call(address, tls, caller.hello.bytes()) {
             Ok(greeting) => greeting,

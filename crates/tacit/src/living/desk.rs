@@ -5,6 +5,7 @@ mod runs;
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Seated, Taken};
 use super::server::Serving;
+use crate::endpoint::hex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
@@ -91,9 +92,8 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// The desk of party `me` for these programs, with so many runs at a time at most, and no more than attempts may come. `first`
-    /// is greater than the number of any run that party 0 has proposed in
-    /// an earlier life.
+    /// The desk of party `me` for these programs, with so many runs at a time at most, and so many attempts that may still come.
+    /// `first` is greater than the number of any run that party 0 has proposed in an earlier life.
     pub(crate) fn new(
         me: usize,
         names: Vec<String>,
@@ -231,7 +231,8 @@ impl Desk {
                 // It is waited for, and those who have asked with it.
                 let waiting: Vec<u64> =
                     self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
-                for run in waiting {
+                // The last one first, as each is put before those that wait.
+                for run in waiting.into_iter().rev() {
                     for other in self.others() {
                         hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
                     }
@@ -375,8 +376,7 @@ impl Desk {
             return Some(format!("{name} has begun all its runs"));
         }
         let Some(needs) = self.programs.get(&request.program) else {
-            let hash = request.program.map(|byte| format!("{byte:02x}")).concat();
-            return Some(format!("{name} doesn't serve the program of hash {hash}"));
+            return Some(format!("{name} doesn't serve the program of hash {}", hex(&request.program)));
         };
         if request.protocol != self.protocol {
             let (own, its) = (&self.protocol, shown(&request.protocol));

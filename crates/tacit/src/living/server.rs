@@ -5,6 +5,7 @@ use super::desk::{Begun, Desk};
 use super::gauges::Gauges;
 use crate::attempts::Attempts;
 use crate::deployment::{endpoint_of, run_over};
+use crate::endpoint::hex;
 use crate::error::link;
 use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
@@ -295,7 +296,7 @@ impl Server {
     fn begin(&self, begun: Begun) {
         let Begun { proposal, mut links } = begun;
         let Proposal { run, lane, players, .. } = &proposal;
-        tracing::info!(run, lane, program = hash(&proposal), clients = players.len(), "run begins");
+        tracing::info!(run, lane, program = hex(&proposal.program), clients = players.len(), "run begins");
         links.end_with(self.ends.clone());
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
         std::thread::spawn(move || {
@@ -317,7 +318,6 @@ impl Server {
     ) -> Result<(), E> {
         self.desk.ended(proposal.run, result.is_ok());
         self.ended += 1;
-        log_end(proposal, &result);
         if let Err(error) = &result {
             self.attempts.note(error);
             self.desk.bear(self.attempts.left());
@@ -335,6 +335,7 @@ impl Server {
             // The others under way end at once: whoever deviates in one has no other try in them.
             std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
         }
+        log_end(proposal, &result);
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
@@ -359,24 +360,26 @@ impl Server {
     }
 }
 
-/// A program's hash.
-fn hash(proposal: &Proposal) -> String {
-    proposal.program.map(|byte| format!("{byte:02x}")).concat()
-}
-
 /// Logs how a run ended: of what was given and learnt nothing.
 fn log_end(proposal: &Proposal, result: &Result<Run, Error>) {
-    let (run, program) = (proposal.run, hash(proposal));
+    let (run, program) = (proposal.run, &proposal.program);
     match result {
         Ok(Run { report, .. }) => {
             let seconds = report.elapsed.as_secs_f64();
             let sent_bytes: u64 = report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
-            tracing::info!(run, program, seconds, sent_bytes, rounds = report.rounds, "run ended");
+            tracing::info!(
+                run,
+                program = hex(program),
+                seconds,
+                sent_bytes,
+                rounds = report.rounds,
+                "run ended"
+            );
         }
         Err(error) => {
             tracing::warn!(
                 run,
-                program,
+                program = hex(program),
                 attempt = error.is_attempt(),
                 error = error.to_string(),
                 "run failed"
