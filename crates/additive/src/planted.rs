@@ -29,6 +29,8 @@ pub enum Mistake {
     ArmMasksReused,
     /// Bits that vectors are multiplied by are opened as they are.
     ScalarsUnmasked,
+    /// All products of a bit with a vector of one length, in a layer, have the same triple.
+    LanesReused,
 }
 
 #[cfg(feature = "planted")]

@@ -6,7 +6,7 @@
 //! adds `d e`. Each product draws an item's lane of its own, of the next power of two of its length.
 
 use crate::demand::{layer_scalings, scaling, scalings_opened};
-use crate::messages::{at, layer_at};
+use crate::messages::layer_at;
 use crate::planted::{Mistake, planted};
 use crate::share::Share;
 use crate::state::{Opening, Party};
@@ -87,7 +87,7 @@ impl Party {
         for (kind, count) in layer_scalings(layer) {
             let used = self.scalings_used.entry(kind).or_default();
             let first = std::mem::replace(used, *used + count);
-            let parts = self.drawn(Drawer::Op(at(job).op), kind, first..first + count)?.shares;
+            let parts = self.drawn(Drawer::Op(job.op), kind, first..first + count)?.shares;
             drawn.insert(kind, (0, parts));
         }
         let mut triple = [(); 3].map(|()| packed(layer.ands.len()));
@@ -100,7 +100,7 @@ impl Party {
                 return Err(Error::Supply("a layer's products are drawn by their lengths".to_owned()));
             };
             let (item, bit) = (*lane / 64, *lane % 64);
-            *lane += 1;
+            *lane += usize::from(!planted(Mistake::LanesReused));
             for within in 0..ands.len() {
                 let words = [item, item * usize::from(length) + within];
                 for (part, word) in [words[0], words[1], words[1]].into_iter().enumerate() {

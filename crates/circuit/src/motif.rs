@@ -21,13 +21,6 @@ pub struct Bit {
     region: u32,
 }
 
-impl Bit {
-    /// The region that it is in.
-    pub const fn region(self) -> u32 {
-        self.region
-    }
-}
-
 /// A circuit with branches in the making, of which inactive wires are zero.
 #[derive(Debug)]
 pub struct Motif {

@@ -402,7 +402,7 @@ impl Plan {
             sections,
             outputs,
             keeps,
-            needs: _,
+            needs,
             window: _,
         } = self;
         let mut digest = Digest(Sha256::new_with_prefix("tacit plan 1"));
@@ -419,6 +419,9 @@ impl Plan {
         }
         if !kept.is_empty() || !keeps.is_empty() {
             ("kept", kept, keeps).hash(&mut digest);
+        }
+        if needs.has(Feature::ZeroedArms) {
+            "zeroed arms".hash(&mut digest);
         }
         digest.0.finalize().into()
     }

@@ -16,7 +16,7 @@ use tacit_program::{Builder, Dtype, Index, NodeId, Program, ProgramError, Recipi
 use tacit_session::step;
 use tacit_testkit::conformance::views::{self, Conduct};
 use tacit_testkit::conformance::{Subject, cost, equality};
-use tacit_testkit::tenants::{BITS, MASKED};
+use tacit_testkit::tenants::{BITS, MASKED, ZEROED};
 use tacit_testkit::with_parameters;
 use tacit_testkit::{Altered, Case, Draws, Rng, generate, party_names};
 
@@ -100,6 +100,21 @@ fn results_and_costs_are_right_whichever_arm_is_taken() {
             }
             let (rounds, depth) = cost::check(&subject(&MASKED, parties), &program, "masked arms");
             assert_eq!(rounds, depth, "{parties} parties");
+        }
+    }
+}
+
+/// Rows of whole blocks draw them whole, and shorter ones bit by bit.
+#[test]
+fn rows_of_any_length_are_right_in_arms() {
+    let all: [(&'static dyn Protocol, usize); 5] =
+        [(&MASKED, 2), (&MASKED, 3), (&ZEROED, 2), (&ZEROED, 3), (&GMW, 2)];
+    for cols in [1, 63, 64, 127, 128, 129, 257] {
+        let program = program(cols, true).expect("it is well formed");
+        for (protocol, parties) in all {
+            let what = format!("{cols} columns, {parties} parties");
+            equality::check(&subject(protocol, parties), &program, &mut Rng::new(7), &what);
+            cost::check(&subject(protocol, parties), &program, &what);
         }
     }
 }

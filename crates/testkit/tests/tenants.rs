@@ -34,6 +34,12 @@ mod bits {
     mod of_two {
         use crate::{BITS, subject};
         tacit_testkit::conformance!(subject(&BITS, 2, 20); views: input circuit and mul);
+
+        /// Of rows of whole blocks; others are drawn bit by bit.
+        #[test]
+        fn views_of_long_rows() {
+            tacit_testkit::conformance::views::circuits(&subject(&BITS, 2, 1));
+        }
     }
     mod of_three {
         use crate::{BITS, subject};

@@ -76,7 +76,8 @@ impl Shape {
             }
             What::Wires { .. } => Self::Wires { circuit: Arc::new(wires()) },
             What::Branch { arms, gates, wires, seed, .. } => {
-                let circuit = |arm| Arc::new(random_circuit::branch(gates, wires, seed + arm).circuit);
+                let circuit =
+                    |arm| Arc::new(random_circuit::branch(gates, wires, seed.wrapping_add(arm)).circuit);
                 Self::Arms { circuits: (0..arms as u64).map(circuit).collect() }
             }
             What::And { count, depth } => {

@@ -14,7 +14,7 @@ use crate::types::Dtype;
 use tacit_circuit::Layered;
 use tacit_circuit::motif::{Bit, Motif, WHOLE};
 
-/// Wires that a program's circuit may have.
+/// Wires that a program's circuit may have, and bits of its nodes.
 const MAX_WIRES: usize = 1 << 24;
 
 /// Wires that a gate may make: what it reads enters arms inside one another, both of each at once.
@@ -26,7 +26,7 @@ fn most_wires(node: &Node, depth: usize) -> usize {
         }
         _ => node.ty.len(),
     };
-    gates.saturating_mul(4 * (1 + depth))
+    gates.saturating_mul(6 * (1 + depth))
 }
 
 impl Lowering<'_> {
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         self.plan.need(Feature::ZeroedArms);
         let program = self.program;
         let mut bits = Bits { motif: Motif::new(), of_node: Vec::new(), regions: vec![WHOLE] };
-        let mut inputs = Vec::new();
+        let (mut inputs, mut held) = (Vec::new(), 0_usize);
         for (place, node) in program.nodes().iter().enumerate() {
             let id = NodeId::new(place as u32);
             self.begin(id);
@@ -60,7 +60,9 @@ impl Lowering<'_> {
                 bits.regions.push(region);
             }
             let depth = program.branches.depth(program.branches.of_node[place]);
-            if bits.motif.wires().saturating_add(most_wires(node, depth)) > MAX_WIRES {
+            // Bits in other places make no wires.
+            held = held.saturating_add(node.ty.len());
+            if held.saturating_add(bits.motif.wires()).saturating_add(most_wires(node, depth)) > MAX_WIRES {
                 self.refuse(|_| Fault::TooMany {
                     what: "wires of a circuit with branches",
                     limit: MAX_WIRES,

@@ -113,13 +113,13 @@ pub fn moduli(subject: &Subject) {
     of_moduli(subject, &moduli, &["input", "mul", "matmul"]);
 }
 
-/// The same for products in rings of one bit and of an odd number of them, and in a field.
+/// The same for products in rings of one bit, of an odd number of them and of more than a word has, and in a field.
 ///
 /// # Panics
 /// If a view tells something.
 pub fn few_moduli(subject: &Subject) {
-    let rings = [1, 5].map(Modulus::PowerOfTwo);
-    of_moduli(subject, &[rings[0], rings[1], Modulus::Mersenne61], &["mul"]);
+    let [bit, odd, wide] = [1, 5, 65].map(Modulus::PowerOfTwo);
+    of_moduli(subject, &[bit, odd, wide, Modulus::Mersenne61], &["mul"]);
 }
 
 fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {

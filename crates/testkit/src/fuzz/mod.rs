@@ -254,7 +254,8 @@ pub fn program(bytes: &[u8]) {
         }
     }
     let branches = Capabilities::BITS.with_openings().with(Feature::Branches);
-    for capabilities in [Capabilities::BITS, branches, branches.with(Feature::MaskedArms)] {
+    let arms = [Feature::MaskedArms, Feature::ZeroedArms].map(|feature| branches.with(feature));
+    for capabilities in [Capabilities::BITS, branches].into_iter().chain(arms) {
         if let Err(error) = lower(&program, capabilities) {
             drop(error.to_string());
         }

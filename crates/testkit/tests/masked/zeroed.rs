@@ -2,7 +2,7 @@
 //! ANDs of all arms in a layer, and views that tell nothing of the arm that is taken.
 
 use crate::nested::{chain, nested};
-use crate::{case, seen, subject};
+use crate::{case, case_of, seen, subject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tacit_additive::planted::{Mistake, plant};
@@ -58,14 +58,14 @@ fn products_of_transfers_are_as_good() {
     }
 }
 
-/// Arms of 5 and of 3 layers of 70 ANDs, or of one result that isn't made in an arm.
-fn branch(other: Option<usize>) -> Result<Program, ProgramError> {
+/// Arms of some layers of 70 ANDs each, or of one result that isn't made in an arm.
+fn branch(ands: usize, other: Option<usize>) -> Result<Program, ProgramError> {
     let mut build = Builder::new();
     let x = build.input("P0", "x", Dtype::Bool, &[70], None)?;
     let y = build.input("P1", "y", Dtype::Bool, &[70], None)?;
     let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
     let set = build.if_set(c, x)?;
-    let set = chain(&mut build, 5, set, y)?;
+    let set = chain(&mut build, ands, set, y)?;
     let not = match other {
         Some(ands) => {
             let not = build.unless_set(c, x)?;
@@ -82,14 +82,14 @@ fn branch(other: Option<usize>) -> Result<Program, ProgramError> {
 /// has ANDs there.
 #[test]
 fn a_layer_takes_as_many_products_as_its_widest_arm() {
-    let program = branch(Some(3)).expect("it is well formed");
+    let program = branch(5, Some(3)).expect("it is well formed");
     // Of y alone: x is what both arms' shares of it add up to, which isn't multiplied.
     let expected = BTreeMap::from([(128, 1), (2, 3 * 2), (1, 2 * 2)]);
     for protocol in [&ZEROED as &dyn Protocol, motif()] {
         assert_eq!(drawn(&program, protocol), expected);
     }
     // Of x and y, which as the other result enters its arm, too.
-    let program = branch(None).expect("it is well formed");
+    let program = branch(5, None).expect("it is well formed");
     assert_eq!(drawn(&program, &ZEROED), BTreeMap::from([(128, 1), (16, 1), (1, 5 * 2)]));
     for parties in [2, 5] {
         for seed in 0..4 {
@@ -158,5 +158,17 @@ fn bits_that_are_opened_as_they_are_are_noticed() {
     let unmasked = Altered::beginning_with(&ZEROED, |_| plant(&[Mistake::ScalarsUnmasked]));
     for conditions in [[0, 0], [1, 1]] {
         assert!(seen(&case(unmasked, 2, conditions), 1).is_err());
+    }
+}
+
+/// A layer's products of one length are more than an item has.
+#[test]
+fn products_of_several_items_tell_nothing() {
+    let program = branch(1, Some(1)).expect("it is well formed");
+    let reused = Altered::beginning_with(&ZEROED, |_| plant(&[Mistake::LanesReused]));
+    for condition in [0, 1] {
+        let seen = |protocol| seen(&case_of(&program, protocol, 2, [condition, 0]), 1);
+        assert!(seen(&ZEROED).is_ok());
+        assert!(seen(reused).is_err());
     }
 }

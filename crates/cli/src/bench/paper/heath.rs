@@ -205,13 +205,13 @@ fn compared(runs: &[Run], quick: bool) -> Result<Vec<Compared>, Failure> {
         let seconds = |protocol: &str| {
             let mut all =
                 runs.iter().filter(|run| run.net.as_deref() == Some(net) && run.protocol == protocol);
-            let run = all.find(|run| run.what.contains("16 arms"))?;
+            let run = all.find(|run| run.what.contains(&format!("of {widest} arms")))?;
             Some(run.offline_seconds + run.seconds)
         };
         for ((name, protocol), gain) in [("MOTIF", MOTIF), ("standard", STANDARD)].into_iter().zip(gains) {
             if let (Some(ours), Some(theirs)) = (seconds(MASKED), seconds(protocol)) {
-                let name = format!("{name}'s time to ours, {net}, 16 arms");
-                row("figure 11", name, theirs / ours, Some(gain));
+                let name = format!("{name}'s time to ours, {net}, {widest} arms");
+                row("figure 11", name, theirs / ours, (!quick).then_some(gain));
             }
         }
     }
