@@ -19,11 +19,18 @@ LARGEST = 47
 
 
 def exp(a: Tensor) -> Tensor:
-    """E to the power `a`, within a step of its type or 2**-20 of itself; below 2**31 for fixed(16).
+    """E to the power `a`, within a step of its type or 2**-20 of itself, below 2**31 for fixed(16).
 
-    What is beyond is the last number before it.
+    What is beyond is the power at the last place before it: for fixed(16) 2**31 but for 2**-16 of itself.
     """
-    return _exp(tensor_of(a), math.inf)
+    return _exp(tensor_of(a), math.inf, _exponential, 1.0, "exp")
+
+
+def exp2(a: Tensor) -> Tensor:
+    """Two to the power `a`, as `exp`."""
+    import numpy as np
+
+    return _exp(tensor_of(a), math.inf, np.exp2, math.log(2), "exp2")
 
 
 def log(a: Tensor) -> Tensor:
@@ -44,21 +51,19 @@ def log10(a: Tensor) -> Tensor:
 def sigmoid(a: Tensor) -> Tensor:
     """1 / (1 + exp(-a)), within a step."""
     one = tensor_of(a)
-    return _even(one, _sigmoid, "sigmoid", (0.0, 1.0), lambda bits: (bits + 1) * math.log(2))
+    return _flat(one, _sigmoid, "sigmoid", (0, 1), lambda bits: (bits + 1) * math.log(2))
 
 
 def tanh(a: Tensor) -> Tensor:
     """The hyperbolic tangent, within a step."""
     one = tensor_of(a)
-    return _even(one, _tanh, "tanh", (-1.0, 1.0), lambda bits: (bits + 2) * math.log(2) / 2)
+    return _flat(one, _tanh, "tanh", (-1, 1), lambda bits: (bits + 2) * math.log(2) / 2)
 
 
 def normal_cdf(a: Tensor) -> Tensor:
     """How likely a standard normal number is at most `a`, within a step."""
     one = tensor_of(a)
-    return _even(
-        one, _normal_cdf, "normal_cdf", (0.0, 1.0), lambda bits: math.sqrt(2 * math.log(2) * (bits + 1))
-    )
+    return _flat(one, _normal_cdf, "normal_cdf", (0, 1), lambda bits: math.sqrt(2 * math.log(2) * (bits + 1)))
 
 
 def sqrt(a: Tensor) -> Tensor:
@@ -96,58 +101,48 @@ def divide(a: Any, b: Any) -> Tensor:
 def softmax(a: Tensor, axis: int = -1) -> Tensor:
     """exp(a) / exp(a).sum(axis), with the largest taken away first: within a few steps."""
     one = tensor_of(a)
-    powers = _exp(one - one.max(axis, keepdims=True), 0.0)
+    powers = _exp(one - one.max(axis, keepdims=True), 0.0, _exponential, 1.0, "softmax")
     return divide(powers, powers.sum(axis, keepdims=True))
 
 
-def _exp(one: Tensor, most: float) -> Tensor:
-    one = _real(one, "exp")
+def _exp(a: Tensor, most: float, function: Callable[[Any], Any], rate: float, name: str) -> Tensor:
+    """A power of a base whose logarithm is `rate`."""
+    one = _real(a, name)
     result = one.dtype.bits if one.dtype.kind == "fixed" else 16
-    largest = (LARGEST - result) * math.log(2) - 2.0**-10
-    low, high = one.range
-    top = min(largest, _power(max(high, 1)), most)
-    bottom = -min((result + 2) * math.log(2), _power(max(-low, 1)))
-    unit = one.dtype.unit
-    ends = 0, (1 << LARGEST) - 1
-    table = _table(
-        one,
-        "exp",
-        _pieces.even,
-        _exponential,
-        unit.bit_length() - 1,
-        result,
-        math.floor(bottom * unit),
-        math.floor(top * unit),
-        ends,
-        2.0**-20,
-    )
-    return one._made(one._at().piecewise(one._id, *table.arguments(result)))
+    top = min((LARGEST - result) * math.log(2) / rate, _power(max(one.range[1], 1)), most)
+    bottom = -min((result + 2) * math.log(2) / rate, _power(max(-one.range[0], 1)))
+    return _even(one, name, function, (bottom, top), (0, (1 << LARGEST) - 1), 2.0**-20)
 
 
-def _even(
+def _flat(
     a: Tensor,
     function: Callable[[Any], Any],
     name: str,
-    ends: tuple[float, float],
+    ends: tuple[int, int],
     flat: Callable[[int], float],
 ) -> Tensor:
     """A function that is flat from some place on, on both sides."""
     one = _real(a, name)
     result = one.dtype.bits if one.dtype.kind == "fixed" else 16
-    low, high = one.range
-    beyond = flat(result)
-    bottom, top = -min(beyond, _power(max(-low, 1))), min(beyond, _power(max(high, 1)))
+    beyond, (low, high) = flat(result), one.range
+    domain = -min(beyond, _power(max(-low, 1))), min(beyond, _power(max(high, 1)))
+    return _even(one, name, function, domain, (ends[0] << result, ends[1] << result))
+
+
+def _even(
+    one: Tensor,
+    name: str,
+    function: Callable[[Any], Any],
+    domain: tuple[float, float],
+    ends: tuple[int, int],
+    relative: float = 0.0,
+) -> Tensor:
+    """A function by pieces of one length between the ends of its domain; beyond, what it is at the end."""
+    result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
+    low, high = math.floor(domain[0] * unit), math.floor(domain[1] * unit)
     table = _table(
-        one,
-        name,
-        _pieces.even,
-        function,
-        unit.bit_length() - 1,
-        result,
-        math.floor(bottom * unit),
-        math.ceil(top * unit),
-        (int(ends[0]) << result, int(ends[1]) << result),
+        one, name, _pieces.even, function, unit.bit_length() - 1, result, low, high, ends, relative
     )
     return one._made(one._at().piecewise(one._id, *table.arguments(result)))
 

@@ -104,9 +104,13 @@ def minimum(a: Any, b: Any) -> Tensor:
     return binary("minimum", a, b)
 
 
-def clip(a: Tensor, low: Any, high: Any) -> Tensor:
-    """`a`, but at least `low` and at most `high`, which are public; so is the result's range."""
+def clip(a: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    """`a`, but at least `low` and at most `high`, which are public; so is the result's range.
+
+    Without one of them, the end of the range of `a` takes its place.
+    """
     one = tensor_of(a)
+    low, high = (end if given is None else given for given, end in zip((low, high), one.range, strict=True))
     return one._call("clip", one._id, one._operand(low), one._operand(high))
 
 

@@ -110,13 +110,13 @@ def looked_up(a: Tensor, index: Tensor) -> Tensor:
         )
     if not a.shape:
         raise fault(ProgramError, "a value without axes has no elements to choose from")
+    if a.dtype.kind == "bool":
+        return looked_up(multiply(a, 1), index) > 0
     length = a.shape[0]
     column = index.reshape(*index.shape, 1)
     hot = binary("equal", column, np.arange(length))
     if index.range[0] < 0:
         hot = hot | binary("equal", column, np.arange(-length, 0))
-    if a.dtype.kind == "bool":
-        return looked_up(multiply(a, 1), index) > 0
     rows = matmul(hot.reshape(-1, length), a.reshape(length, -1))
     return rows.reshape(*index.shape, *a.shape[1:])
 
@@ -127,14 +127,20 @@ def split(a: Tensor, sections: int | Sequence[int], axis: int = 0, *, equal: boo
 
     one = tensor_of(a)
     length = one.shape[axis]
-    if isinstance(sections, int) and equal and length % sections:
+    parts: Any = sections
+    is_count = hasattr(parts, "__index__") and not hasattr(parts, "__len__")
+    if is_count and equal and length % operator.index(parts):
         raise fault(
             ProgramError, f"{length} elements make no {sections} equal parts", "np.array_split makes others"
         )
     ends = np.array_split(np.arange(length), sections)
+    if not all(map(len, ends)):
+        raise fault(
+            ProgramError, "a part has no element", "a tensor has at least one element: split elsewhere"
+        )
     axis = axis % one.ndim
     before: tuple[slice, ...] = (slice(None),) * axis
-    return [one[(*before, slice(int(part[0]), int(part[-1]) + 1))] for part in ends if len(part)]
+    return [one[(*before, slice(int(part[0]), int(part[-1]) + 1))] for part in ends]
 
 
 def rows_of(values: Sequence[Any], axis: int) -> Tensor:
@@ -266,9 +272,9 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """
     import numpy as np
 
-    inputs, _, output = equation.replace(" ", "").partition("->")
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
     names = inputs.split(",")
-    if not _:
+    if not arrow:
         letters = inputs.replace(",", "")
         output = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
     plain = len(names) == len(operands) <= 2 and all(len(set(name)) == len(name) for name in names)
@@ -279,6 +285,17 @@ def einsum(equation: str, *operands: Any) -> Tensor:
             "one or two operands, each letter once in each; multiply the others in a second einsum",
         )
     values = [value if isinstance(value, Tensor) else np.asarray(value) for value in operands]
+    lengths: dict[str, int] = {}
+    pairs = [
+        pair
+        for name, value in zip(names, values, strict=True)
+        for pair in zip(name, value.shape, strict=False)
+    ]
+    fits = all(len(name) == value.ndim for name, value in zip(names, values, strict=True))
+    fits = fits and all(lengths.setdefault(letter, length) == length for letter, length in pairs)
+    if not fits or len(set(output)) != len(output) or not set(output) <= set(inputs):
+        shapes = ", ".join(str(value.shape) for value in values)
+        raise fault(ProgramError, f"np.einsum({equation!r}) does not fit operands of shapes {shapes}")
     if len(values) == 1:
         gone = tuple(place for place, letter in enumerate(names[0]) if letter not in output)
         summed: Any = values[0].sum(axis=gone) if gone else values[0]
@@ -291,18 +308,13 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         if gone:
             values[place] = values[place].sum(axis=gone)
             names[place] = "".join(letter for letter in names[place] if letter in other)
-    size = {
-        letter: length
-        for name, value in zip(names, values, strict=True)
-        for letter, length in zip(name, value.shape, strict=True)
-    }
     batch = [letter for letter in names[0] if letter in names[1] and letter in output]
     inner = [letter for letter in names[0] if letter in names[1] and letter not in output]
     left = [letter for letter in names[0] if letter not in names[1]]
     right = [letter for letter in names[1] if letter not in names[0]]
 
     def count(letters: list[str]) -> int:
-        return int(np.prod([size[letter] for letter in letters], dtype=int))
+        return int(np.prod([lengths[letter] for letter in letters], dtype=int))
 
     def ordered(value: Any, name: str, order: list[str], shape: list[int]) -> Any:
         turned = value.transpose(*(name.index(letter) for letter in order)) if len(order) > 1 else value
@@ -311,7 +323,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     batches = [count(batch)] if batch else []
     a = ordered(values[0], names[0], batch + left + inner, [*batches, count(left), count(inner)])
     b = ordered(values[1], names[1], batch + inner + right, [*batches, count(inner), count(right)])
-    made = matmul(a, b).reshape(*(size[letter] for letter in batch + left + right))
+    made = matmul(a, b).reshape(*(lengths[letter] for letter in batch + left + right))
     order = batch + left + right
     return made.transpose(*(order.index(letter) for letter in output)) if len(order) > 1 else made
 

@@ -29,7 +29,7 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
     "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
     "exp": _elementary.exp,
-    "exp2": lambda a: _elementary.exp(_statistics.as_fixed(tensor_of(a)) * float(np.log(2))),
+    "exp2": _elementary.exp2,
     "expm1": lambda a: _elementary.exp(a) - 1,
     "log": _elementary.log,
     "log2": _elementary.log2,
@@ -87,7 +87,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "shape": lambda a: a.shape,
     "ndim": lambda a: a.ndim,
     "size": lambda a: a.size,
-    "dot": matmul,
+    "dot": lambda a, b: _dot(a, b),
     "where": tacit.where,
     "clip": tacit.clip,
     "concatenate": lambda values, axis=0: (
@@ -107,8 +107,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "prod": _moved.prod,
     "diff": _moved.diff,
     "einsum": _moved.einsum,
-    "inner": matmul,
-    "vdot": matmul,
+    "inner": lambda a, b: _inner(a, b),
+    "vdot": lambda a, b: matmul(_flat(a), _flat(b)),
     "outer": lambda a, b: multiply(_flat(a).reshape(-1, 1), _flat(b).reshape(1, -1)),
     "trace": lambda a: _moved.moved(a, np.diagonal).sum(),
     "var": _statistics.var,
@@ -145,7 +145,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "round": _rounding.rounded,
     "around": _rounding.rounded,
     "fix": _rounding.trunc,
-    "array_equal": lambda a, b: (tensor_of(a, b) == (b if isinstance(a, Tensor) else a)).all(),
+    "array_equal": lambda a, b: tacit.shape(a) == tacit.shape(b) and binary("equal", a, b).all(),
     "zeros_like": lambda a, *_: np.zeros(a.shape),
     "ones_like": lambda a, *_: np.ones(a.shape),
     "full_like": lambda a, value, *_: np.full(a.shape, value),
@@ -209,7 +209,7 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
     if operation is None:
         _unsupported(called.__name__)
     if method == "reduce" and called.__name__ in _REDUCTIONS:
-        return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **_meant(options))
+        return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **{"axis": 0, **_meant(options)})
     if method == "accumulate" and called.__name__ in _RUNNING:
         return _RUNNING[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "outer" and not options:
@@ -268,6 +268,29 @@ def _polynomial(coefficients: Any, x: Any) -> Any:
     for coefficient in coefficients[1:]:
         total = total * x + coefficient
     return total
+
+
+def _dot(a: Any, b: Any) -> Tensor:
+    if len(tacit.shape(b)) > 2:
+        raise fault(
+            ProgramTypeError,
+            "np.dot of a tensor with more than two axes is not supported",
+            "use np.einsum or @",
+        )
+    if not tacit.shape(a) or not tacit.shape(b):
+        return multiply(a, b)
+    return matmul(a, b)
+
+
+def _inner(a: Any, b: Any) -> Tensor:
+    if not tacit.shape(a) or not tacit.shape(b):
+        return multiply(a, b)
+    if max(len(tacit.shape(a)), len(tacit.shape(b))) > 2:
+        raise fault(
+            ProgramTypeError, "np.inner of a tensor with more than two axes is not supported", "use np.einsum"
+        )
+    other = b if isinstance(b, Tensor) else np.asarray(b)
+    return matmul(a, other.T if other.ndim == 2 else other)
 
 
 def _flat(value: Any) -> Any:

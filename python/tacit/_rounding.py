@@ -24,15 +24,15 @@ def trunc(a: Tensor) -> Tensor:
     return where(one < 0, ceil(one), floor(one)) if one.dtype.kind == "fixed" else one
 
 
-def rounded(a: Tensor, digits: int = 0) -> Tensor:
+def rounded(a: Tensor, decimals: int = 0) -> Tensor:
     """The nearest number with so many decimal digits, ties up."""
     one = tensor_of(a)
-    if one.dtype.kind != "fixed" and digits >= 0:
+    if one.dtype.kind != "fixed" and decimals >= 0:
         return one
-    if digits == 0:
+    if decimals == 0:
         return floor(one + 0.5)
-    unit: int = 10 ** abs(digits)
-    return floor(one * unit + 0.5) / unit if digits > 0 else floor(one / unit + 0.5) * unit
+    unit: int = 10 ** abs(decimals)
+    return floor(one * unit + 0.5) / unit if decimals > 0 else floor(one / unit + 0.5) * unit
 
 
 def sign(a: Tensor) -> Tensor:

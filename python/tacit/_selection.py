@@ -100,6 +100,16 @@ class Selection(Unknown):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operation
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = _operation
+    __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _operation
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __abs__ = _operation
+
+    def __eq__(self, _: object) -> NoReturn:
+        self._refuse("comparisons")
+
+    def __ne__(self, _: object) -> NoReturn:
+        self._refuse("comparisons")
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<some of {self._tensor!r}>"

@@ -9,6 +9,8 @@ from tacit import _public
 from tacit._elementary import divide, sqrt
 from tacit._functions import clip, concatenate, where
 from tacit._location import fault
+from tacit._moved import flat_along
+from tacit._repeat import assume
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
@@ -30,11 +32,14 @@ def mean(a: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     if parts <= 1 or axis is not None or one.ndim == 0:
         total = one.sum(axis, keepdims=keepdims)
         return _public.divide(total, one.size // total.size)
-    # A sum of all has no room: the means of some, each rounded, are summed.
-    flat = one.reshape(-1)
-    length = max(1, one.size // parts)
-    sums = [flat[start : start + length].sum().reshape(1) for start in range(0, one.size, length)]
-    total = _public.divide(concatenate(sums), one.size).sum()
+    # A sum of all has no room. Of the sums of some, quotients are summed, and what these leave is divided.
+    flat, count = one.reshape(-1), one.size
+    length = max(1, count // parts)
+    sums = [flat[start : start + length].sum().reshape(1) for start in range(0, count, length)]
+    raw = _raw(concatenate(sums), 0)
+    whole = raw // count
+    rest = assume(raw - whole * count, 0, count - 1).sum()
+    total = _raw(whole.sum() + (2 * rest + count) // (2 * count), one.dtype.bits)
     return total.reshape(*(1,) * one.ndim) if keepdims else total
 
 
@@ -53,7 +58,7 @@ def std(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool =
     one = as_fixed(tensor_of(a))
     sums, places, count = _squares(a, axis, keepdims)
     frac = 2 * places
-    squares = _public.divide(_raw(sums, frac) if frac else sums.astype(fixed(1)), count - ddof)
+    squares = _public.divide(_raw(sums, frac), count - ddof)
     squares = _finer(squares, one.dtype.bits)
     root = sqrt(squares)
     return root.astype(one.dtype)
@@ -82,33 +87,47 @@ def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) ->
     off = where(mask, as_fixed(filled) - middle, 0)
     off, places = _coarse(off, off.size)
     sums = (off * off).sum()
-    sums = _raw(sums, 2 * places) if places else sums
+    sums = _raw(sums, 2 * places)
     return divide(_finer(sums, 16), count * (filled.size // mask.size)).astype(as_fixed(filled).dtype)
 
 
-def norm(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool = False) -> Tensor:  # noqa: A002 (NumPy's name)
     """The root of the sum of squares, along an axis or of all."""
+    if ord is not None:
+        raise fault(ProgramError, f"ord={ord!r}: secrets have the usual norm alone", "leave it out")
     one = as_fixed(tensor_of(a))
+    if axis is not None:
+        axis = flat_along(one, axis)[1]
     off, places = _coarse(one, one.size if axis is None else one.shape[axis])
     sums = (off * off).sum(axis, keepdims=keepdims)
-    root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits) if places else sums)
+    root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits))
     return root.astype(one.dtype)
 
 
 def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
-    """The mean, or the mean by weights, public or secret."""
-    one = as_fixed(tensor_of(a, weights))
-    if weights is None:
-        return mean(one, axis)
-    if isinstance(weights, Tensor):
-        return divide(multiply(a, weights).sum(axis), weights.sum(axis))
+    """The mean, or the mean by weights, public or secret: one for each element, or along an axis."""
     import numpy as np
 
-    known = np.asarray(weights, dtype=float)
-    if axis is None:
-        return matmul(one.reshape(-1), known.ravel() / known.sum())
-    turned = [place for place in range(one.ndim) if place != axis % one.ndim]
-    return matmul(one.transpose(*turned, axis % one.ndim), known / known.sum())
+    if weights is None:
+        return mean(tensor_of(a), axis)
+    many = weights if isinstance(weights, Tensor) else np.asarray(weights, dtype=float)
+    values = a if isinstance(a, Tensor) else np.asarray(a)
+    shape = values.shape if axis is None or many.ndim != 1 else (values.shape[axis],)
+    if many.shape != shape:
+        raise fault(
+            ProgramError,
+            f"weights of shape {many.shape} beside elements of shape {values.shape}",
+            "weights have the shape of the elements, or are a row as long as the axis",
+        )
+    if axis is not None and many.ndim != values.ndim:
+        along = [1] * values.ndim
+        along[axis] = -1
+        many = many.reshape(along) if isinstance(many, np.ndarray) else many.reshape(*along)
+    if not isinstance(many, Tensor):
+        if axis is None:
+            return matmul(as_fixed(tensor_of(a)).reshape(-1), many.ravel() / many.sum())
+        return multiply(as_fixed(tensor_of(a)), many / many.sum(axis, keepdims=True)).sum(axis)
+    return divide(multiply(values, many).sum(axis), many.sum(axis))
 
 
 def as_fixed(a: Tensor) -> Tensor:
@@ -123,6 +142,8 @@ def as_fixed(a: Tensor) -> Tensor:
 def _squares(a: Tensor, axis: int | None, keepdims: bool) -> tuple[Tensor, int, int]:
     """Sums of squares as integers, of which each counts 4**-places, and of how many elements each is."""
     one = tensor_of(a)
+    if axis is not None:
+        axis = flat_along(one, axis)[1]
     count = one.size if axis is None else one.shape[axis]
     off, places = _off_mean(one, count, axis)
     return (off * off).sum(axis, keepdims=keepdims), places, count
@@ -151,10 +172,7 @@ def _coarse(one: Tensor, count: int) -> tuple[Tensor, int]:
 def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
     """`sums / count`, of which each counts 4**-places, in the type of what they are the squares of."""
     dtype = as_fixed(of).dtype
-    if not places:
-        quotient = _public.divide(sums.astype(fixed(1)), count)
-    else:
-        quotient = _public.divide(_raw(sums, 2 * places), count)
+    quotient = _public.divide(_raw(sums, 2 * places), count)
     try:
         return quotient.astype(dtype)
     except ProgramError:

@@ -176,6 +176,10 @@ class Tensor(Unknown):
             return _elementary.sqrt(self) if exponent > 0 else _elementary.rsqrt(self)
         if isinstance(exponent, Tensor):
             raise self._no_secret_exponent()
+        if getattr(exponent, "shape", ()) or isinstance(exponent, (list, tuple)):
+            raise fault(
+                ProgramTypeError, "the exponent of ** has to be one number", "say x**2, x**3 and so on"
+            )
         if isinstance(exponent, float) and exponent.is_integer():
             exponent = int(exponent)
         if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
@@ -310,17 +314,17 @@ class Tensor(Unknown):
 
         return argsort(self, axis)
 
-    def clip(self, low: Any, high: Any) -> Tensor:
-        """At least `low` and at most `high`, which are public."""
+    def clip(self, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002 (NumPy's names)
+        """At least `min` and at most `max`, which are public; without one, as far as the range goes."""
         from tacit._functions import clip
 
-        return clip(self, low, high)
+        return clip(self, min, max)
 
-    def round(self, digits: int = 0) -> Tensor:
+    def round(self, decimals: int = 0) -> Tensor:
         """To the nearest with so many decimal digits, ties up."""
         from tacit._rounding import rounded
 
-        return rounded(self, digits)
+        return rounded(self, decimals)
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
         """The largest along an axis, or of all; a comparison for every element but one, in a tree."""
@@ -493,7 +497,7 @@ class Tensor(Unknown):
         return fault(
             ProgramTypeError,
             "a secret can't be an exponent of **",
-            "use np.exp(a * np.log(2)) for 2**a, or a product for each of a few exponents and tacit.where",
+            "use np.exp2(a) for 2**a, or a product for each of a few exponents and tacit.where",
         )
 
     def _refuse(self, use: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,3 +138,99 @@ def test_programs_give_what_numpy_gives(place: int) -> None:
     with tacit.local() as run:
         got = run(plan, **{name: [array] for name, array in zip(names, arrays, strict=True)})
     same(got, function(*arrays), tolerance)
+
+
+def result(function: Callable[..., Any], array: Any, **declared: Any) -> Any:
+    """What a function of one secret gives."""
+    plan = tacit.function(lambda x: tacit.reveal(function(x))).trace(
+        tacit.secret("alice", shape=np.shape(array), **declared)
+    )
+    with tacit.local() as run:
+        return run(plan, x=array)
+
+
+NEAR = np.linspace(-15, 15, 401)
+ABOVE = 2.0 ** np.linspace(-16, 30, 401)
+STEP = 2.0**-16
+
+
+@pytest.mark.parametrize(
+    ("function", "of", "places", "relative"),
+    [
+        (np.exp, np.exp, NEAR, 2.0**-20),
+        (np.exp, np.exp, np.linspace(15, 21.48, 401), 2.0**-20),
+        (np.exp2, np.exp2, np.linspace(-20, 30.9, 401), 2.0**-20),
+        (np.expm1, np.expm1, NEAR, 2.0**-20),
+        (np.log, np.log, ABOVE, 0.0),
+        (np.log2, np.log2, ABOVE, 0.0),
+        (np.log10, np.log10, ABOVE, 0.0),
+        (np.log1p, np.log1p, ABOVE, 0.0),
+        (np.sqrt, np.sqrt, ABOVE, 0.0),
+        (np.tanh, np.tanh, NEAR, 0.0),
+        (tacit.sigmoid, lambda x: 1 / (1 + np.exp(-x)), NEAR, 0.0),
+        (tacit.normal_cdf, lambda x: np.vectorize(math.erfc)(-x / math.sqrt(2)) / 2, NEAR, 0.0),
+    ],
+)
+def test_functions_are_off_by_no_more_than_they_say(
+    function: Callable[..., Any], of: Callable[..., Any], places: Any, relative: float
+) -> None:
+    places = np.round(places * 2**16) / 2**16
+    got = result(function, places, dtype=F16)
+    want = of(places)
+    assert (abs(got - want) <= np.maximum(STEP, relative * abs(want)) * 1.0001).all()
+
+
+def test_what_is_beyond_a_power_is_the_power_at_the_end() -> None:
+    got = result(np.exp, np.array([21.4876, 22.0, 1000.0]), dtype=F16)
+    assert (abs(got - 2.0**31) <= 2.0**15).all()
+
+
+def test_a_mean_without_room_for_the_sum_is_rounded_once() -> None:
+    many = np.full(400_000, 6 * STEP)
+    many[::3] = -STEP
+    assert result(np.mean, many, dtype=F16) == np.floor(many.mean() / STEP + 0.5) * STEP
+
+
+ONES = np.array([[1.0, 2.5, -3.0], [0.5, 2.0, 1.0], [2.0, -1.0, 0.25]])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.add.reduce(x),
+        lambda x: np.maximum.reduce(x),
+        lambda x: np.average(x, axis=0, weights=[1, 2, 1]),
+        lambda x: np.average(x, axis=1, weights=x[0] + 4),
+        lambda x: np.average(x, weights=x + 4),
+        lambda x: np.average(x, axis=0, weights=np.arange(1, 10).reshape(3, 3)),
+        lambda x: (np.inner(x, x), np.vdot(x, x), np.dot(x, 2), np.dot(x, x[0])),
+        lambda x: np.searchsorted([-1.0, 0.5, 2.0], x[0]),
+        lambda x: np.digitize(x, [0.0, 1.0, 2.0]),
+        lambda x: (x.clip(0), np.clip(x, None, 1), x.clip(max=1), np.round(x[0], decimals=1)),
+        lambda x: np.split(x, np.int64(3)),
+        lambda x: (x[0] == x[1]).sum() + np.array_equal(x, x[0]),
+    ],
+)
+def test_what_was_apart_from_numpy(function: Callable[..., Any]) -> None:
+    same(result(function, ONES, dtype=F16, range=(-4, 4)), function(ONES), 2**-15)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.linalg.norm(x, 1),
+        lambda x: np.array_split(x, 5),
+        lambda x: np.einsum("ij,ji->", x, x[:2]),
+        lambda x: np.einsum("ij->k", x),
+        lambda x: np.average(x, axis=0, weights=[1.0, 2.0]),
+        lambda x: np.dot(x, np.ones((2, 3, 1))),
+        lambda x: np.digitize(x, [2.0, 0.0]),
+        lambda x: x[x > 0] == 1,
+        lambda x: x[x > 0] ** 2,
+        lambda x: x ** np.array([1, 2, 3]),
+        lambda x: np.var(x, axis=5),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(function: Callable[..., Any]) -> None:
+    with pytest.raises(tacit.errors.ProgramError):
+        result(function, ONES, dtype=F16, range=(-4, 4))
