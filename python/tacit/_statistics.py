@@ -119,14 +119,21 @@ def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
             f"weights of shape {many.shape} beside elements of shape {values.shape}",
             "weights have the shape of the elements, or are a row as long as the axis",
         )
+    if isinstance(many, np.ndarray):
+        # One product of a row and a column for each mean: rounded once.
+        rows, parts = as_fixed(tensor_of(a)), many / many.sum(None if many.ndim == 1 else axis, keepdims=True)
+        if axis is None:
+            return matmul(rows.reshape(-1), parts.ravel())
+        order = [place for place in range(rows.ndim) if place != axis % rows.ndim] + [axis % rows.ndim]
+        rows = rows.transpose(*order)
+        if parts.ndim == 1:
+            return matmul(rows, parts)
+        means = matmul(rows[..., None, :], parts.transpose(order)[..., None])
+        return means.reshape(*rows.shape[:-1])
     if axis is not None and many.ndim != values.ndim:
         along = [1] * values.ndim
         along[axis] = -1
-        many = many.reshape(along) if isinstance(many, np.ndarray) else many.reshape(*along)
-    if not isinstance(many, Tensor):
-        if axis is None:
-            return matmul(as_fixed(tensor_of(a)).reshape(-1), many.ravel() / many.sum())
-        return multiply(as_fixed(tensor_of(a)), many / many.sum(axis, keepdims=True)).sum(axis)
+        many = many.reshape(*along)
     return divide(multiply(values, many).sum(axis), many.sum(axis))
 
 

@@ -191,6 +191,18 @@ def test_a_mean_without_room_for_the_sum_is_rounded_once() -> None:
     assert result(np.mean, many, dtype=F16) == np.floor(many.mean() / STEP + 0.5) * STEP
 
 
+def test_means_by_public_weights_are_rounded_once() -> None:
+    numbers = np.round(rng.uniform(-3, 3, (2, 501)) * 2**16) / 2**16
+    weights = rng.uniform(0.1, 1, (2, 501))
+    for given, axis in [(weights[0], 1), (weights, 1), (weights, None)]:
+
+        def average(x: Any, axis: Any = axis, given: Any = given) -> Any:
+            return np.average(x, axis=axis, weights=given)
+
+        off = result(average, numbers, dtype=F16, range=(-3, 3)) - average(numbers)
+        assert (abs(off) <= STEP / 2 + 2.0**-24).all()
+
+
 ONES = np.array([[1.0, 2.5, -3.0], [0.5, 2.0, 1.0], [2.0, -1.0, 0.25]])
 
 
