@@ -130,7 +130,7 @@ fn every_benchmark_runs_over_every_transport() {
 fn a_deployment_that_lives_is_measured() {
     let object = object(&["bench", "living", "--quick", "--json"]);
     assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
-    for kind in ["idle", "busy", "fresh"] {
+    for kind in ["idle", "busy", "batched", "fresh"] {
         let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
         assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
         assert!(of("per_second") > 0.0, "{object}");

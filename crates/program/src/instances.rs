@@ -81,7 +81,9 @@ impl Program {
                 vec![end(&mut build, node, &nodes)?]
             } else {
                 let copies = 0..if is_own { count } else { 1 };
-                copies.map(|at| copy(&mut build, node, &nodes, is_own.then_some(at))).collect::<Result<_, _>>()?
+                copies
+                    .map(|at| copy(&mut build, node, &nodes, is_own.then_some(at)))
+                    .collect::<Result<_, _>>()?
             };
             if let Operation::Input { .. } = node.operation {
                 inputs.push((given..given + all.len()).collect());
@@ -102,7 +104,10 @@ impl Program {
                     revealed += count;
                 }
                 Recipient::All if results.len() > 1 => {
-                    return Err(refused("everybody would learn what one client's input decides", output.source));
+                    return Err(refused(
+                        "everybody would learn what one client's input decides",
+                        output.source,
+                    ));
                 }
                 to => {
                     results.iter().try_for_each(|&node| build.reveal(node, to.clone()))?;
