@@ -96,11 +96,6 @@ def test_a_function_without_declarations_is_refused_in_words(tmp_path: Path) -> 
     assert "nothing is declared for x of survey\n  hint: add a line `plan = survey.trace(x=" in done.stderr
 
 
-def test_help_names_protocols_and_shells_complete() -> None:
-    assert "replicated-malicious, astra," in " ".join(tacit("run", "--help").stdout.split())
-    assert "_tacit()" in tacit("completions", "bash").stdout
-
-
 def test_a_plan_that_a_protocol_does_not_admit(program: Path) -> None:
     inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
     done = tacit("run", program, "--simulate", "--arg", "100", "--protocol", "astra-fair", *inputs)

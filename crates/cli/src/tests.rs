@@ -89,7 +89,7 @@ fn arguments_that_are_no_text() {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 65] = [
+    let cases: [(&[&str], &str); 63] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -159,8 +159,6 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["bench", "matmul", "--shape", "3,4"], "three sizes"),
         (&["bench", "mul", "--parties", "4"], "not for 4"),
         (&["bench", "mul", "--count", "0"], "nothing to measure"),
-        (&["bench", "mul", "--count", "1.5e3"], "such as 1000000 or 1e6"),
-        (&["completions", "cmd"], "powershell"),
         (&["bench", "mul", "--repeat", "0"], "measure nothing"),
         (&["bench", "dot", "--profile"], "--profile means nothing"),
         (&["bench", "aes", "--paper"], "--paper means nothing"),
@@ -244,8 +242,7 @@ fn material_has_the_roles_that_its_network_asks_for() {
     let made = object(&[&offline[..], &["--net", &net, "--json"]].concat());
     assert_eq!(made["roles"]["0"], "P2");
     assert!(
-        tacit(&offline).1.contains("bytes sent: ")
-            && tacit(&offline).1.contains("; roles: role 0 = P2, role 1 = ")
+        tacit(&offline).1.contains("bytes sent: ") && tacit(&offline).1.contains("; roles: 0 = P2, 1 = ")
     );
     let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
     let values = folder.path().join("values.npy");
@@ -274,12 +271,9 @@ fn a_cost_says_who_plays_what() {
     assert!(usual["roles"].is_null());
     assert!(chosen["network_seconds"].as_f64() < usual["network_seconds"].as_f64());
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra", "--net", &net]);
-    assert!(
-        text.contains("roles: role 0 = P2, role 1 = ") && text.contains("s in the slowest order"),
-        "{text}"
-    );
+    assert!(text.contains("roles: 0 = P2, 1 = ") && text.contains("s in the slowest order"), "{text}");
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra"]);
-    assert!(text.ends_with("\nroles: role 0 = P0, role 1 = P1, role 2 = P2\n"), "{text}");
+    assert!(text.ends_with("\nroles: 0 = P0, 1 = P1, 2 = P2\n"), "{text}");
 }
 
 #[test]
@@ -422,9 +416,7 @@ fn the_cost_of_material_is_what_is_sent() {
     let (_, text, _) =
         tacit(&["offline", "sum.py", "--protocol", "astra", "--count", "3", "--cost", "--net", "wan"]);
     assert!(
-        text.contains("offline")
-            && text.contains("network time (wan)")
-            && text.contains("roles: role 0 = P0"),
+        text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: 0 = P0"),
         "{text}"
     );
 }

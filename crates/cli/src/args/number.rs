@@ -24,6 +24,15 @@ pub(crate) fn protocols(before: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::tacit;
+
+    #[test]
+    fn shells_complete_the_command() {
+        assert!(tacit(&["completions", "bash"]).1.contains("_tacit()"));
+        let (code, out, err) = tacit(&["completions", "cmd"]);
+        assert_eq!((code, out.is_empty(), err.contains("powershell")), (2, true, true));
+        assert!(tacit(&["run", "--help"]).1.contains("astra-malicious, astra-fair"));
+    }
 
     #[test]
     fn counts_are_typed_in_two_ways() {
