@@ -26,6 +26,7 @@ mod inputs;
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod noted;
 mod products;
 mod reads;
 mod scheme;

@@ -23,7 +23,7 @@ use crate::cost;
 use crate::inputs::give_seeds;
 use crate::scheme::SCHEME;
 use crate::state::ReplicatedEngine;
-use crate::verify::{Challenges, ProofParams, traffic};
+use crate::verify::{Challenges, Limits, ProofParams, batches, traffic};
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
@@ -32,7 +32,7 @@ use tacit_engine::{
     Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::{OpKind, Plan};
+use tacit_program::plan::{Op, OpKind, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
@@ -179,7 +179,16 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::BITS.with(Feature::Keep)
+        match self.challenges {
+            Challenges::Interactive { .. } => Capabilities::THREE_COMPONENTS
+                .without(Feature::WideRings)
+                .without(Feature::Fp61)
+                .without(Feature::Fp128)
+                .with(Feature::Keep)
+                .or_bits(),
+            // Numbers are bits where products have no proof.
+            Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep),
+        }
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
@@ -191,7 +200,8 @@ impl Protocol for ReplicatedMalicious {
         if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
             checks.round(Phase::Input, CONFIRMED.to_all(HASH_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.cut, self.challenges);
+        let products = batches(plan, Limits::of(self.cut.batch_words));
+        let proofs = traffic(noted_words(plan), &products, self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, CONFIRMED.to_all(HASH_BITS));
         if clients_learn(plan, participants) {
@@ -214,9 +224,9 @@ impl Protocol for ReplicatedMalicious {
         let verified = Verified::new(&plan, self.cut, self.challenges)?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
-        let (inbox, ands) =
-            (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, OpKind::And { .. })));
-        if ands && inbox < LEAST_INBOX {
+        let outside_circuits = |op: &Op| !matches!(op.kind, OpKind::Circuit { .. });
+        let inbox = session.limits().inbox;
+        if plan.ops.iter().any(outside_circuits) && inbox < LEAST_INBOX {
             return Err(Error::Refused(format!(
                 "with inbox_bytes = {inbox} proofs could be stuck behind messages that nobody reads yet; protocol \
                  \"replicated-malicious\" takes {LEAST_INBOX} at least for this program"
@@ -232,7 +242,7 @@ impl Protocol for ReplicatedMalicious {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        refuse_unverified(&plan)?;
+        refuse_unverified(&plan, self.challenges)?;
         Ok(Box::new(ComponentsClient::new(session, plan, participants, CONFIRMED, give_seeds)))
     }
 }

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use tacit_circuit::{Circuit, Given, Layered};
 
-use crate::capabilities::{Capabilities, Field};
+use crate::capabilities::{Capabilities, Field, Numbers};
 use crate::error::{Fault, ProgramError, Source};
 use crate::operations::{Operation, Rounding};
 use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
@@ -74,7 +74,7 @@ impl Lowered {
 
 /// Lowers a program to what a protocol offers.
 ///
-/// Where numbers are bits ([`Numbers::BitsAlone`](crate::Numbers)) an input has as many as the declared range takes, and its owner can
+/// Where numbers are bits ([`Numbers::BitsAlone`]) an input has as many as the declared range takes, and its owner can
 /// give any pattern of them: of a range that isn't that of whole bits, only the bits are sure. What is computed of
 /// numbers outside the range is what circuits make of them, modulo powers of two, and nothing else goes wrong.
 ///
@@ -82,7 +82,7 @@ impl Lowered {
 /// [`Fault::NotOffered`] at the line of an operation for which the protocol has no means; [`Fault::TooMany`] at the
 /// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
 pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, capabilities).run(false)
+    lowered(program, capabilities, false)
 }
 
 /// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
@@ -91,7 +91,20 @@ pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, P
 /// # Errors
 /// As for [`lower`].
 pub fn lower_for_debug(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, capabilities).run(true)
+    lowered(program, capabilities, true)
+}
+
+/// In the first way that the protocol has and that does.
+fn lowered(
+    program: &Program,
+    capabilities: Capabilities,
+    reveal_everything: bool,
+) -> Result<Lowered, ProgramError> {
+    let run = |capabilities| Lowering::new(program, capabilities).run(reveal_everything);
+    match run(capabilities) {
+        Err(_) if capabilities.or_bits => run(Capabilities { numbers: Numbers::BitsAlone, ..capabilities }),
+        result => result,
+    }
 }
 
 /// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.

@@ -1,4 +1,4 @@
-//! Distributed zero-knowledge proofs that ANDs were computed correctly (Boneh et al. 2019; Boyle et al. 2019).
+//! Distributed zero-knowledge proofs that ANDs and products were computed correctly (Boneh et al. 2019; Boyle et al. 2019).
 //!
 //! The protocol is functionality 3.1.1 and protocol C.2.1 of Li et al. 2023. Every party proves to the other two that
 //! the messages which it sent for its ANDs were right; so every batch has three proofs, side by side. The proofs of
@@ -16,6 +16,7 @@
 //! | `draws` | what two parties draw from a key that they share |
 //! | `part` | what a party does for one batch, step by step |
 //! | `steps` | the messages of all batches |
+//! | `ring` | proofs of products in Z_2^d |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
 //!
@@ -33,6 +34,7 @@ mod planes;
 mod polynomial;
 mod prime;
 mod proof;
+mod ring;
 mod schedule;
 #[cfg(feature = "planted")]
 pub(crate) mod seeds;
@@ -43,7 +45,8 @@ mod steps;
 mod testing;
 
 pub(crate) use log::BEGUN;
+pub(crate) use ring::{Limits, Operation, Outputs, Words, batches, counts, is_too_large, noted};
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};
-pub(crate) use steps::{Challenges, Proofs, traffic};
+pub(crate) use steps::{Challenges, Counts, Proofs, traffic};
