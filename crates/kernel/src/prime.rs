@@ -32,7 +32,8 @@ impl Prime {
     /// The field, if `p` is a prime between 2^60 and 2^61 (Miller and Rabin's test with the first twelve primes, which
     /// is certain below 2^81).
     pub fn new(p: u64) -> Option<Self> {
-        let candidate = p % 2 == 1 && p >> 60 == 1 && WITNESSES[1..].iter().all(|small| !p.is_multiple_of(*small));
+        let candidate =
+            p % 2 == 1 && p >> 60 == 1 && WITNESSES[1..].iter().all(|small| !p.is_multiple_of(*small));
         let ring = candidate.then(|| Self::modulo(p))?;
         WITNESSES.iter().all(|&witness| ring.passes(witness)).then_some(ring)
     }
@@ -169,7 +170,10 @@ impl Prime {
     /// # Panics
     /// If there are fewer words than weights, or more.
     pub fn weigh_each(&self, weights: &[Weight], words: &[u64], out: &mut [u64]) {
-        assert!(words.len() == out.len() && words.len() == weights.len(), "a weight and a product for every word");
+        assert!(
+            words.len() == out.len() && words.len() == weights.len(),
+            "a weight and a product for every word"
+        );
         cpu::run(
             #[inline(always)]
             || {
@@ -201,7 +205,10 @@ impl Prime {
     /// If there are no blocks, if `u` and `v` aren't `blocks` blocks of one length below 2^60, or `out` isn't
     /// `blocks * blocks` elements.
     pub fn inner_products(&self, u: &[u64], v: &[u64], blocks: usize, out: &mut [u64]) {
-        assert!(blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks), "{blocks} blocks of one length");
+        assert!(
+            blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks),
+            "{blocks} blocks of one length"
+        );
         assert_eq!(Some(out.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
         let length = u.len() / blocks;
         let mut sums = vec![0_u128; out.len()];
@@ -233,7 +240,8 @@ impl Prime {
         assert_eq!(Some(u.len()), weights.len().checked_mul(out.len()), "a block for every weight");
         let length = out.len();
         for (t, out) in out.iter_mut().enumerate() {
-            let product = |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
+            let product =
+                |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
             *out = self.least(self.redc(weights.iter().enumerate().map(product).sum()));
         }
     }
@@ -320,19 +328,32 @@ mod tests {
         for field in fields() {
             let p = field.order();
             for (count, blocks) in [(1, 1), (32, 1), (33, 1), (100, 4), (6 * 1031, 6)] {
-                for (u, v) in [(vec![p - 1; count], vec![p - 1; count]), (elements(&field, 3, count), elements(&field, 4, count))] {
+                for (u, v) in [
+                    (vec![p - 1; count], vec![p - 1; count]),
+                    (elements(&field, 3, count), elements(&field, 4, count)),
+                ] {
                     let mut products = vec![1; blocks * blocks];
                     field.inner_products(&u, &v, blocks, &mut products);
                     let length = count / blocks;
                     for (pair, &found) in products.iter().enumerate() {
-                        let sides = u[pair / blocks * length..][..length].iter().zip(&v[pair % blocks * length..][..length]);
-                        assert_eq!(found, sides.fold(0, |sum, (&a, &b)| field.add(sum, product(&field, a, b))));
+                        let sides = u[pair / blocks * length..][..length]
+                            .iter()
+                            .zip(&v[pair % blocks * length..][..length]);
+                        assert_eq!(
+                            found,
+                            sides.fold(0, |sum, (&a, &b)| field.add(sum, product(&field, a, b)))
+                        );
                     }
                     let weights: Vec<u64> = v[..blocks].to_vec();
                     let mut combined = vec![1; length];
-                    field.combine(&u, &weights.iter().map(|&w| field.weight(w)).collect::<Vec<_>>(), &mut combined);
+                    field.combine(
+                        &u,
+                        &weights.iter().map(|&w| field.weight(w)).collect::<Vec<_>>(),
+                        &mut combined,
+                    );
                     for (t, &found) in combined.iter().enumerate() {
-                        let sum = (0..blocks).fold(0, |sum, l| field.add(sum, product(&field, weights[l], u[l * length + t])));
+                        let sum = (0..blocks)
+                            .fold(0, |sum, l| field.add(sum, product(&field, weights[l], u[l * length + t])));
                         assert_eq!(found, sum);
                     }
                 }
@@ -340,13 +361,19 @@ mod tests {
             for words in [vec![u64::MAX; 9], noise::<u64>(5, 1000)] {
                 let weights = elements(&field, 6, words.len());
                 let as_weights: Vec<Weight> = weights.iter().map(|&w| field.weight(w)).collect();
-                let expected: Vec<u64> = weights.iter().zip(&words).map(|(&w, &x)| product(&field, w, x)).collect();
+                let expected: Vec<u64> =
+                    weights.iter().zip(&words).map(|(&w, &x)| product(&field, w, x)).collect();
                 let mut weighed = vec![0; words.len()];
                 field.weigh_each(&as_weights, &words, &mut weighed);
                 assert_eq!(weighed, expected);
-                assert_eq!(field.weighted_sum(&as_weights, &words), expected.iter().fold(0, |sum, &x| field.add(sum, x)));
+                assert_eq!(
+                    field.weighted_sum(&as_weights, &words),
+                    expected.iter().fold(0, |sum, &x| field.add(sum, x))
+                );
                 field.weigh(as_weights[0], &words, &mut weighed);
-                assert!(weighed.iter().zip(&words).all(|(&found, &x)| found == product(&field, weights[0], x)));
+                assert!(
+                    weighed.iter().zip(&words).all(|(&found, &x)| found == product(&field, weights[0], x))
+                );
             }
         }
     }

@@ -79,7 +79,8 @@ mod tests {
             let mut product = [1; 2 * SUMS - 1];
             add_product(0x8000_0000_0000_0005, &sums, &mut product);
             for (degree, &found) in product.iter().enumerate() {
-                let of = |shift: usize| degree.checked_sub(shift).and_then(|j| sums.get(j)).copied().unwrap_or(0);
+                let of =
+                    |shift: usize| degree.checked_sub(shift).and_then(|j| sums.get(j)).copied().unwrap_or(0);
                 assert_eq!(found, 1 + of(0) + of(2) + of(63));
             }
         }

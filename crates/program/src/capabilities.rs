@@ -301,7 +301,13 @@ impl Capabilities {
         ]);
         let domain = of_domain(field.domain());
         let numbers = Numbers::MaskedOpening(field);
-        Self { features: features.with(domain), numbers, shuffle_turns: 0, product_ands: u64::MAX, or_bits: false }
+        Self {
+            features: features.with(domain),
+            numbers,
+            shuffle_turns: 0,
+            product_ands: u64::MAX,
+            or_bits: false,
+        }
     }
 
     /// These and one feature more.

@@ -112,9 +112,9 @@ fn why_unverified(plan: &Plan, kind: &OpKind, challenges: Challenges) -> Option<
                 "proves products of numbers with coins that its verifiers toss: with challenges=fiat-shamir a prover \
                  could try for as long as it likes",
             ),
-            (Modulus::PowerOfTwo(1..=64), _) if is_too_large(kind) => {
-                Some("can't prove a product of matrices as large as this plan's: their terms are more than 2^38")
-            }
+            (Modulus::PowerOfTwo(1..=64), _) if is_too_large(kind) => Some(
+                "can't prove a product of matrices as large as this plan's: their terms are more than 2^38",
+            ),
             (Modulus::PowerOfTwo(1..=64), _) => None,
             _ => Some("verifies products modulo powers of two up to 2^64, and this plan has others"),
         },

@@ -22,11 +22,11 @@ mod cost;
 mod engine;
 mod fresh;
 mod inputs;
+mod noted;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
-mod noted;
 mod products;
 mod reads;
 mod scheme;

@@ -39,7 +39,10 @@ impl ReplicatedEngine {
                     |words| words,
                 )
             }
-            (&OpKind::MatMul { a, b, shape: MatrixShape { m, k, n, .. }, .. }, Outputs::Each { count, .. }) => {
+            (
+                &OpKind::MatMul { a, b, shape: MatrixShape { m, k, n, .. }, .. },
+                Outputs::Each { count, .. },
+            ) => {
                 // Of each scalar product a row of the left matrix, and a column of the right one.
                 let rows = first..first + count / n;
                 let matrices = rows.start / m..(rows.end - 1) / m + 1;

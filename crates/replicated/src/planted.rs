@@ -64,18 +64,8 @@ pub enum Mistake {
     GivenComparedLate,
     /// Products of numbers aren't noted.
     ProductsUnnoted,
-    /// Repetitions of a proof of products have the same bits, prime and points.
-    RingBitsTwice,
-    /// The columns of a product have the bits of its rows.
-    RowsAsColumns,
-    /// The prime is 2^61 - 1.
-    PrimeFixed,
-    /// Shares of quotients have 96 random bits.
-    ShortQuotientMask,
     /// Shares of quotients are read as if none were negative.
     QuotientsUnsigned,
-    /// Proofs of products have the seeds of proofs of ANDs.
-    RingSeedsOfAnds,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
     /// One in what three-party protocols share.

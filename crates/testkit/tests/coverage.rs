@@ -22,6 +22,8 @@ fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usi
 #[test]
 fn of_protocols_with_rings() {
     check(&Replicated::COMPUTATIONAL, 3, [1262, 1]);
+    // Without fields or shuffles; what needs more than 64 bits has bits.
+    check(&ReplicatedMalicious::SOUNDNESS_50, 3, [1182, 81]);
     check(&Replicated::INFORMATION_THEORETIC, 3, [1215, 48]);
     check(&Astra::SEMI_HONEST, 3, [1215, 48]);
     check(&Astra::SEMI_HONEST_GARBLED, 3, [1215, 48]);
@@ -32,7 +34,7 @@ fn of_protocols_with_rings() {
 
 #[test]
 fn of_a_protocol_with_bits_alone() {
-    check(&ReplicatedMalicious::SOUNDNESS_50, 3, [1182, 81]);
+    check(&ReplicatedMalicious::FIAT_SHAMIR, 3, [1182, 81]);
 }
 
 #[test]

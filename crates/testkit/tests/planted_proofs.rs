@@ -12,7 +12,7 @@ use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::{Builder, Capabilities, Dtype, NodeId, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_replicated::step;
@@ -118,6 +118,43 @@ mod that_let_honest_runs_fail {
         let errors: Vec<String> = errors.map(ToString::to_string).collect();
         assert_eq!(errors.len(), 3);
         assert!(errors.iter().all(|error| error.contains("not all ANDs were proved")), "{errors:?}");
+    }
+}
+
+/// What a party notes of products, and how quotients are read.
+mod of_products {
+    use super::*;
+
+    fn errors(mistakes: &'static [Mistake], interceptor: Option<Interceptor>) -> Vec<String> {
+        let mut build = Builder::new();
+        let [x, y]: [NodeId; 2] =
+            ["P0", "P1"].map(|owner| build.input(owner, "x", Dtype::Int, &[3], Range::new(-9, 9)).unwrap());
+        let product = build.mul(x, y).unwrap();
+        build.reveal(product, Recipient::All).unwrap();
+        let protocol = mistaken(mistakes);
+        let plan = lower(&build.finish().unwrap(), protocol.capabilities()).unwrap().plan;
+        let case = Case::new(protocol, 3, plan, &[vec![1, 2, 3], vec![4, 5, 6]]);
+        let run = match interceptor {
+            None => case.run(&Draws::fixed(1)),
+            Some(interceptor) => case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1)),
+        };
+        let errors = run.endings.iter().flatten().filter_map(|ending| ending.result.as_ref().err());
+        errors.map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_not_noted_is_missed_and_what_is_wrong_fails() {
+        assert_eq!(errors(&[], None), [""; 0]);
+        let missed = errors(&[Mistake::ProductsUnnoted], None);
+        assert_eq!(missed.len(), 3);
+        assert!(missed.iter().all(|error| error.contains("not all products were proved")), "{missed:?}");
+        let unsigned = errors(&[Mistake::QuotientsUnsigned], None);
+        assert!(unsigned.iter().any(|error| error.contains("its products right fails")), "{unsigned:?}");
+        for prover in 0..3 {
+            let wrong = || Some(flip(prover, (prover + 1) % 3, is_and));
+            assert!(errors(&[], wrong()).iter().any(|error| error.contains("its products right fails")));
+            assert_eq!(errors(&[Mistake::FailureIgnored], wrong()), [""; 0], "nobody notices");
+        }
     }
 }
 

@@ -101,10 +101,10 @@ fn lowered(
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
     let run = |capabilities| Lowering::new(program, capabilities).run(reveal_everything);
-    match run(capabilities) {
-        Err(_) if capabilities.or_bits => run(Capabilities { numbers: Numbers::BitsAlone, ..capabilities }),
-        result => result,
-    }
+    run(capabilities).or_else(|error| {
+        let bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities };
+        capabilities.or_bits.then(|| run(bits)).and_then(Result::ok).ok_or(error)
+    })
 }
 
 /// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.

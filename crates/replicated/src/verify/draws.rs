@@ -95,7 +95,14 @@ pub(super) fn ring_masks(session: &mut Session, place: Place, prime: &Prime) -> 
 }
 
 /// Elements of a prime field, a block of 128 bits each: within 2^-67 of uniform.
-fn residues(session: &mut Session, peer: usize, part: u16, block: u64, count: usize, prime: &Prime) -> Vec<u64> {
+fn residues(
+    session: &mut Session,
+    peer: usize,
+    part: u16,
+    block: u64,
+    count: usize,
+    prime: &Prime,
+) -> Vec<u64> {
     let mut drawn = Zeroizing::new(vec![0_u8; 16 * count]);
     session.stream(peer).fill(Draw { part, op: 0 }, block, &mut drawn);
     let residue = |bytes: &[u8; 16]| (u128::from_le_bytes(*bytes) % u128::from(prime.order())) as u64;

@@ -103,7 +103,8 @@ impl Kind {
 pub(crate) fn traffic(words: u64, products: &[usize], cut: ProofParams, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
     for (later, &elements) in (0..).zip(products.iter().rev()) {
-        let (schedule, kind) = (FoldingSchedule::of_products(elements), Kind::Products(challenges.repetitions()));
+        let (schedule, kind) =
+            (FoldingSchedule::of_products(elements), Kind::Products(challenges.repetitions()));
         total.add(&schedule, kind, 1);
         total.tail = total.tail.max((kind.steps(&schedule) as u64).saturating_sub(later));
     }
@@ -257,7 +258,8 @@ impl Proofs {
             self.step(None, None, session)?;
         }
         if self.proved != counts && !planted(Mistake::NotCounted) {
-            return Err(session.reject("not all ANDs and products were proved").into());
+            let what = if self.proved.words == counts.words { "products" } else { "ANDs" };
+            return Err(session.reject(&format!("not all {what} were proved")).into());
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 
 use super::super::seeds::Seed;
 use super::statement::{Operation, Picked};
-use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::prime::Prime;
@@ -21,8 +20,7 @@ impl ProofId<'_> {
     fn hash(&self, label: &str, round: usize, seed: &Seed) -> Seed {
         let mut hash = Sha256::new_with_prefix(label);
         hash.update(self.session);
-        let repetition = if planted(Mistake::RingBitsTwice) { 0 } else { self.repetition };
-        for number in [self.prover, self.batch as usize, repetition, round] {
+        for number in [self.prover, self.batch as usize, self.repetition, round] {
             hash.update((number as u64).to_le_bytes());
         }
         hash.chain_update(seed).finalize().into()
@@ -39,15 +37,8 @@ impl ProofId<'_> {
             next += words.len().div_ceil(2) as u64;
             words
         };
-        let of = |operation: &Operation| {
-            let (rows, columns) = operation.grid();
-            let rows = words(rows);
-            if planted(Mistake::RowsAsColumns) && rows.len() >= columns {
-                return Picked { columns: rows[..columns].to_vec(), rows };
-            }
-            Picked { rows, columns: words(columns) }
-        };
-        operations.iter().map(of).collect()
+        let grids = operations.iter().map(Operation::grid);
+        grids.map(|(rows, columns)| Picked { rows: words(rows), columns: words(columns) }).collect()
     }
 
     /// A prime between 2^60 and 2^61, uniform among them, and an element of its field, within 2^-67 of uniform: from the
@@ -58,8 +49,7 @@ impl ProofId<'_> {
         let candidate = |block: u64| {
             let mut drawn = [0; 8];
             key.fill(0, block, &mut drawn);
-            let fixed = planted(Mistake::PrimeFixed).then_some((1 << 61) - 1);
-            Prime::new(fixed.unwrap_or(u64::from_le_bytes(drawn) >> 4 | 1 << 60))
+            Prime::new(u64::from_le_bytes(drawn) >> 4 | 1 << 60)
         };
         let Some(prime) = (0..).find_map(candidate) else { unreachable!("one number in 42 is a prime") };
         let point = self.element("tacit ring proof chi 1", 0, seed, &prime, 0);

@@ -72,7 +72,13 @@ pub(super) fn fold_to_point(
 
 /// A verifier's share of `G(r)` of the last round, from its share of the first claim, its shares of all values and the
 /// points of all rounds.
-pub(super) fn claim(schedule: &FoldingSchedule, first: u64, prime: &Prime, values: &[u64], points: &[u64]) -> u64 {
+pub(super) fn claim(
+    schedule: &FoldingSchedule,
+    first: u64,
+    prime: &Prime,
+    values: &[u64],
+    points: &[u64],
+) -> u64 {
     let less = |claim: u64, known: &[u64]| known.iter().fold(claim, |rest, &value| prime.sub(rest, value));
     let (mut claim, mut rest) = (first, values);
     for (round, &point) in points.iter().enumerate() {

@@ -24,14 +24,16 @@ const PIECE: usize = 1 << 16;
 /// for each product.
 pub(crate) fn noted(plan: &Plan, job: &Job) -> Vec<(Operation, usize)> {
     let kind = &plan.op(job.op).kind;
-    let Modulus::PowerOfTwo(bits) = plan.register(kind.writes()[0]).domain.modulus() else { return Vec::new() };
+    let Modulus::PowerOfTwo(bits) = plan.register(kind.writes()[0]).domain.modulus() else {
+        return Vec::new();
+    };
     let shift = 64 - u32::from(bits);
     match *kind {
         OpKind::Mul { .. } => pieces(job, 1, 1, shift),
         OpKind::MatMul { shape, .. } if by_outputs(shape) => pieces(job, shape.n, shape.k, shift),
-        OpKind::MatMul { shape: MatrixShape { batch, m, k, n }, .. } if job.last => {
-            (0..batch).map(|index| (Operation { outputs: Outputs::Matrix { m, k, n }, shift }, index * m)).collect()
-        }
+        OpKind::MatMul { shape: MatrixShape { batch, m, k, n }, .. } if job.last => (0..batch)
+            .map(|index| (Operation { outputs: Outputs::Matrix { m, k, n }, shift }, index * m))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -103,7 +105,9 @@ pub(crate) fn batches(plan: &Plan, limits: Limits) -> Vec<usize> {
     for (operation, _) in jobs.flat_map(|job| noted(plan, &job)) {
         let with = |extent| limits.with(extent, &operation);
         let alone = Extent { elements: operation.length(), size: operation.size() };
-        last = Some(last.and_then(|last| with(last).or_else(|| (all.push(last.elements), None).1)).unwrap_or(alone));
+        last = Some(
+            last.and_then(|last| with(last).or_else(|| (all.push(last.elements), None).1)).unwrap_or(alone),
+        );
     }
     all.extend(last.map(|last| last.elements));
     all
@@ -183,7 +187,8 @@ impl Batch {
         let Words { x, y, z, masks } = words;
         let low = u64::MAX >> operation.shift;
         for side in 0..2 {
-            let mut e: Vec<u64> = z[side].iter().zip(&masks[side]).map(|(z, mask)| z.wrapping_sub(*mask)).collect();
+            let mut e: Vec<u64> =
+                z[side].iter().zip(&masks[side]).map(|(z, mask)| z.wrapping_sub(*mask)).collect();
             if let Outputs::Each { inner, .. } = operation.outputs {
                 for (output, e) in e.iter_mut().enumerate() {
                     for at in output * inner..(output + 1) * inner {
@@ -191,7 +196,12 @@ impl Batch {
                     }
                 }
             }
-            let all = [(&mut self.x, &x[side]), (&mut self.y, &y[side]), (&mut self.e, &e), (&mut self.masks, &masks[side])];
+            let all = [
+                (&mut self.x, &x[side]),
+                (&mut self.y, &y[side]),
+                (&mut self.e, &e),
+                (&mut self.masks, &masks[side]),
+            ];
             for (to, from) in all {
                 to[side].extend(from.iter().map(|word| word & low));
             }

@@ -247,7 +247,12 @@ impl Proof for RingProof {
 }
 
 /// Elements of a message, which must be less than the prime.
-fn elements(reader: &mut Reader<'_>, count: usize, prime: &Prime, session: &mut Session) -> Result<Vec<u64>, Error> {
+fn elements(
+    reader: &mut Reader<'_>,
+    count: usize,
+    prime: &Prime,
+    session: &mut Session,
+) -> Result<Vec<u64>, Error> {
     let elements: Vec<u64> = (0..count).map(|_| u64::from_le_bytes(reader.take())).collect();
     if elements.iter().any(|&element| element >= prime.order()) {
         return Err(session.reject("a number in a proof is no element of its field").into());
@@ -265,10 +270,10 @@ impl Verifier {
         session: &mut Session,
     ) -> Self {
         let me = session.me();
-        let (prover, mask) = if left { (prev(me), step::RING_LEFT_MASK) } else { (next(me), step::RING_RIGHT_MASK) };
+        let (prover, mask) =
+            if left { (prev(me), step::RING_LEFT_MASK) } else { (next(me), step::RING_RIGHT_MASK) };
         // Both verifiers draw the seeds from the key that they share.
-        let part = if planted(Mistake::RingSeedsOfAnds) { step::PROOF_SEED } else { step::RING_SEED };
-        let last = draws::seed(session, other_verifier(me, prover), part, number);
+        let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
         let seeds = chain(&last, schedule.lead() + schedule.rounds());
         let identity = *session.id();
         let of = |repetition| {
@@ -285,7 +290,9 @@ impl Verifier {
             if left {
                 verifying.add_quotients(&draws::quotients(session, prover, place));
                 for round in 0..schedule.rounds() {
-                    verifying.values.extend(draws::ring_shares(session, prover, schedule, place, round, &prime));
+                    verifying
+                        .values
+                        .extend(draws::ring_shares(session, prover, schedule, place, round, &prime));
                 }
             }
             verifying
@@ -317,7 +324,9 @@ impl Verifier {
             if !passes && !ignored {
                 let other = session.name(other_verifier(session.me(), prover));
                 let prover = session.name(prover);
-                let what = format!("the proof that {prover} computed its products right fails, by {prover} or by {other}");
+                let what = format!(
+                    "the proof that {prover} computed its products right fails, by {prover} or by {other}"
+                );
                 return Err(session.reject(&what).into());
             }
         }

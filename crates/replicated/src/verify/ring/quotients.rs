@@ -22,21 +22,22 @@ impl Shares {
     /// The left verifier's, of bytes that were drawn.
     pub(crate) fn drawn(bytes: &[u8; Self::BYTES]) -> Self {
         let Self(mut shares) = Self::received(bytes);
-        for share in &mut shares {
-            share[2] &= u64::MAX >> 2;
-            if planted(Mistake::ShortQuotientMask) {
-                *share = [share[0], share[1] >> 32, 0];
-            }
-        }
+        shares.iter_mut().for_each(|share| share[2] &= u64::MAX >> 2);
         Self(shares)
     }
 
     /// The right verifier's, as they came.
     pub(crate) fn received(bytes: &[u8; Self::BYTES]) -> Self {
-        let word = |bytes: &[u8], at: usize| {
-            u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]))
-        };
-        Self(bytes.as_chunks::<EACH>().0.iter().map(|bytes| std::array::from_fn(|at| word(bytes, at))).collect())
+        let word =
+            |bytes: &[u8], at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
+        Self(
+            bytes
+                .as_chunks::<EACH>()
+                .0
+                .iter()
+                .map(|bytes| std::array::from_fn(|at| word(bytes, at)))
+                .collect(),
+        )
     }
 
     /// The right verifier's: the quotients less the left one's shares.
@@ -68,7 +69,11 @@ impl Shares {
             let upper = prime.add(middle, prime.mul(prime.integer(high), prime.radix(1)));
             prime.add(low, prime.mul(upper, prime.radix(1)))
         };
-        let value = self.0.iter().rev().fold(0, |value, words| prime.add(prime.mul(value, point), coefficient(words)));
+        let value = self
+            .0
+            .iter()
+            .rev()
+            .fold(0, |value, words| prime.add(prime.mul(value, point), coefficient(words)));
         prime.mul(value, prime.radix(1))
     }
 }

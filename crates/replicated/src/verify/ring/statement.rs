@@ -132,7 +132,8 @@ impl<'a> Side<'a> {
             let (own, after) = rest.split_at_mut(part.operation.length());
             rest = after;
             let rows: Vec<Weight> = picked.rows.iter().map(|&word| powers.weight(prime, word)).collect();
-            let columns: Vec<Weight> = picked.columns.iter().map(|&word| powers.weight(prime, word)).collect();
+            let columns: Vec<Weight> =
+                picked.columns.iter().map(|&word| powers.weight(prime, word)).collect();
             let shifted: Vec<u64> = part.e.iter().map(|word| word << part.operation.shift).collect();
             for (row, words) in rows.iter().zip(shifted.chunks(columns.len().max(1))) {
                 let mut weighed = [0];
@@ -151,7 +152,10 @@ impl<'a> Side<'a> {
                     let shift = if left { part.operation.shift } else { 0 };
                     let (mut column, mut unshifted) = (vec![0; rows.len()], vec![0; k]);
                     for (at, out) in of_x.iter_mut().enumerate() {
-                        column.iter_mut().zip(part.x.iter().skip(at).step_by(k)).for_each(|(to, x)| *to = x << shift);
+                        column
+                            .iter_mut()
+                            .zip(part.x.iter().skip(at).step_by(k))
+                            .for_each(|(to, x)| *to = x << shift);
                         *out = prime.weighted_sum(&rows, &column);
                     }
                     for (row, (out, unshifted)) in part.y.chunks(n).zip(of_y.iter_mut().zip(&mut unshifted)) {
@@ -173,17 +177,29 @@ impl<'a> Side<'a> {
 
 impl Part<'_> {
     /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
-    fn each(&self, left: bool, inner: usize, weights: [&[Weight]; 2], prime: &Prime, words: &[u64], out: &mut [u64]) {
+    fn each(
+        &self,
+        left: bool,
+        inner: usize,
+        weights: [&[Weight]; 2],
+        prime: &Prime,
+        words: &[u64],
+        out: &mut [u64],
+    ) {
         let [rows, columns] = weights;
         let stride = columns.len() * inner;
-        for (row, (words, out)) in rows.iter().zip(words.chunks(stride.max(1)).zip(out.chunks_mut(stride.max(1)))) {
+        for (row, (words, out)) in
+            rows.iter().zip(words.chunks(stride.max(1)).zip(out.chunks_mut(stride.max(1))))
+        {
             if left {
                 let shifted: Vec<u64> = words.iter().map(|word| word << self.operation.shift).collect();
                 prime.weigh(*row, &shifted, out);
             } else if inner == 1 {
                 prime.weigh_each(&columns[..words.len()], words, out);
             } else {
-                for (column, (words, out)) in columns.iter().zip(words.chunks(inner).zip(out.chunks_mut(inner))) {
+                for (column, (words, out)) in
+                    columns.iter().zip(words.chunks(inner).zip(out.chunks_mut(inner)))
+                {
                     prime.weigh(*column, words, out);
                 }
             }
@@ -224,7 +240,8 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
         match left.operation.outputs {
             Outputs::Each { inner, .. } => {
                 let of_outputs = quotients_of_each(&left, &right, inner);
-                for (&row, numbers) in picked.rows.iter().zip(of_outputs.chunks(picked.columns.len().max(1))) {
+                for (&row, numbers) in picked.rows.iter().zip(of_outputs.chunks(picked.columns.len().max(1)))
+                {
                     let mut projected = [0; SUMS];
                     if numbers.len() == picked.columns.len() {
                         columns.add_to(numbers, &mut projected);
@@ -235,7 +252,8 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
                 }
             }
             Outputs::Matrix { k, n, .. } => {
-                let of_matrix = quotients_of_matrix(&left, &right, [k, n], &Picks::new(&picked.rows), &columns, picked);
+                let of_matrix =
+                    quotients_of_matrix(&left, &right, [k, n], &Picks::new(&picked.rows), &columns, picked);
                 sums.iter_mut().zip(of_matrix).for_each(|(sum, quotient)| *sum += quotient);
             }
         }
@@ -286,7 +304,8 @@ fn quotients_of_matrix(
         sums
     };
     let columns_of = |words: &[u64], shift: u32, at: usize| {
-        let row: Vec<i128> = words[at * n..(at + 1) * n].iter().map(|word| i128::from(word << shift)).collect();
+        let row: Vec<i128> =
+            words[at * n..(at + 1) * n].iter().map(|word| i128::from(word << shift)).collect();
         let mut sums = [0; SUMS];
         columns.add_to(&row, &mut sums);
         sums
@@ -308,7 +327,8 @@ fn quotients_of_matrix(
                 columns_of(right.y, 0, first + at),
             );
             for degree in 0..SUMS {
-                let pairs = [(own[degree], own_y[degree] + before_y[degree]), (before[degree], shifted_y[degree])];
+                let pairs =
+                    [(own[degree], own_y[degree] + before_y[degree]), (before[degree], shifted_y[degree])];
                 for (half, (a_sum, b_sum)) in pairs.into_iter().enumerate() {
                     for limb in 0..limbs {
                         let of = |sum: i128| (sum >> (LIMB * limb)) as u64 % (1 << LIMB);
@@ -333,7 +353,8 @@ fn quotients_of_matrix(
     for (row, &word) in picked.rows.iter().enumerate() {
         let entries = row * n..(row + 1) * n;
         let numbers = left.e[entries.clone()].iter().zip(&right.e[entries]);
-        let numbers: Vec<i128> = numbers.map(|(e, f)| i128::from(e << shift) + i128::from(f << shift)).collect();
+        let numbers: Vec<i128> =
+            numbers.map(|(e, f)| i128::from(e << shift) + i128::from(f << shift)).collect();
         let mut projected = [0; SUMS];
         columns.add_to(&numbers, &mut projected);
         add_product(word, &projected, &mut rest);

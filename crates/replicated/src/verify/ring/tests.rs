@@ -65,14 +65,18 @@ struct Change {
     value: Option<usize>,
     /// The prover's bits aren't the verifiers'.
     other_bits: Option<Vec<Picked>>,
+    /// All have these bits, and the prover these quotients.
+    bits: Option<Vec<Picked>>,
+    quotients: Option<[i128; COEFFICIENTS]>,
 }
 
 /// Runs a proof on what the prover, the left and the right verifier have; whether both accept.
 fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Change) -> bool {
     let operations = prover[0].operations;
     let seeds: Vec<Seed> = (0..12).map(|round| [seed ^ round; 32]).collect();
-    let bits = ID.bits(&seeds[0], operations);
-    let all = quotients(prover[0], prover[1], change.other_bits.as_ref().unwrap_or(&bits));
+    let bits = change.bits.unwrap_or_else(|| ID.bits(&seeds[0], operations));
+    let computed = || quotients(prover[0], prover[1], change.other_bits.as_ref().unwrap_or(&bits));
+    let all = change.quotients.unwrap_or_else(computed);
     let mut rng = Rng(seed.into());
     let drawn: Vec<u8> = (0..Shares::BYTES).map(|_| rng.word() as u8).collect();
     let left_shares = Shares::drawn(drawn[..].try_into().unwrap());
@@ -85,8 +89,9 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     let (prime, chi) = ID.field(&seeds[1]);
     let [u, v] = [true, false].map(|left| prover[usize::from(!left)].vector(left, &bits, &prime, chi).0);
     let schedule = FoldingSchedule::of_products(u.len());
-    let points: Vec<u64> =
-        (0..schedule.rounds()).map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round))).collect();
+    let points: Vec<u64> = (0..schedule.rounds())
+        .map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round)))
+        .collect();
     let mut element = || rng.word() % prime.order();
     let masks = [element(), element()];
     let (mut vectors, mut values) = (Vectors { u, v }, Vec::new());
@@ -98,7 +103,8 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     }
     assert_eq!(values.len(), schedule.values_before(schedule.rounds()));
     let shares: Vec<u64> = values.iter().map(|_| element()).collect();
-    let mut rest: Vec<u64> = values.iter().zip(&shares).map(|(&value, &share)| prime.sub(value, share)).collect();
+    let mut rest: Vec<u64> =
+        values.iter().zip(&shares).map(|(&value, &share)| prime.sub(value, share)).collect();
     if let Some(at) = change.value {
         rest[at] = prime.add(rest[at], 1);
     }
@@ -172,7 +178,12 @@ fn honest_proofs_pass() {
     }
     for count in [1, 2, 8, 9, 500] {
         let one = [Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 32 }];
-        assert!(batches(&one, || rng.word()).iter().all(|batch| passes(sides(batch), sides(batch), 9, Change::default())));
+        assert!(batches(&one, || rng.word()).iter().all(|batch| passes(
+            sides(batch),
+            sides(batch),
+            9,
+            Change::default()
+        )));
     }
 }
 
@@ -187,7 +198,8 @@ fn quotients_are_exact() {
     // Modulo a prime, where D is what it is, T is 2^64 Q.
     for seed in 0..3 {
         let (prime, chi) = ID.field(&[seed; 32]);
-        let ((u, s), (v, t)) = (left.vector(true, &bits, &prime, chi), right.vector(false, &bits, &prime, chi));
+        let ((u, s), (v, t)) =
+            (left.vector(true, &bits, &prime, chi), right.vector(false, &bits, &prime, chi));
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
         let value = found.iter().rev().fold(0, |sum, &q| prime.add(prime.mul(sum, chi), prime.integer(q)));
@@ -195,7 +207,6 @@ fn quotients_are_exact() {
         assert_eq!(prime.mul(value, prime.radix(1)), expected);
     }
     assert!(found.iter().all(|quotient| quotient.unsigned_abs() < 1 << 110));
-    let _ = COEFFICIENTS;
 }
 
 #[test]
@@ -219,10 +230,88 @@ fn no_error_passes() {
     assert!(!rejected(&[narrow], &[(4, 256)]));
 }
 
+/// Whether errors that are chosen by all bits pass.
+fn passes_with(operations: &[Operation], errors: &[(usize, u64)], bits: Vec<Picked>) -> bool {
+    let mut rng = Rng(5);
+    let [batch, ..] = batches(operations, || rng.word());
+    let [left, right] = sides(&batch);
+    let altered =
+        errors.iter().fold(Altered { e: left.e.to_vec() }, |all, &(output, by)| all.and(output, by));
+    let told = Side { e: &altered.e, ..left };
+    // Over the integers, all errors together are what is missing of T.
+    let (mut sums, columns) = (quotients(left, right, &bits), bits[0].columns.len());
+    let mut missing = [0_i128; COEFFICIENTS];
+    for (output, _) in errors {
+        let by = i128::from(told.e[*output]) - i128::from(left.e[*output]);
+        let (operation, place) = (output / operations[0].count(), output % operations[0].count());
+        let (alpha, beta) = (bits[operation].rows[place / columns], bits[operation].columns[place % columns]);
+        for (one, other) in (0..64).flat_map(|one| (0..64).map(move |other| (one, other))) {
+            missing[one + other] += by * i128::from(alpha >> one & beta >> other & 1);
+        }
+    }
+    sums.iter_mut().zip(missing).for_each(|(sum, missing)| *sum -= missing >> 64);
+    let change = Change { bits: Some(bits), quotients: Some(sums), ..Change::default() };
+    passes([told, right], [told, right], 1, change)
+}
+
+/// Errors of 2^63 count modulo 2: 127 equations over F_2. Who has the bits before its messages are where they are
+/// verified solves them, so no seed leaves before that.
+#[test]
+fn errors_that_are_chosen_by_the_bits_pass() {
+    let operations = [Operation { outputs: Outputs::Each { count: 200, inner: 1 }, shift: 0 }];
+    let bits = ID.bits(&[1; 32], &operations);
+    // The product of two polynomials over F_2, and which outputs it is of.
+    let row = |output: usize| {
+        let (alpha, beta) = (bits[0].rows[0], bits[0].columns[output]);
+        (0..64)
+            .filter(|degree| alpha >> degree & 1 == 1)
+            .fold(0, |sum, degree| sum ^ u128::from(beta) << degree)
+    };
+    // Each with the outputs that it is the sum of, of which 128 do.
+    let mut solved: Vec<(u128, u128)> = Vec::new();
+    let chosen = (0..128).find_map(|output| {
+        let (mut rest, mut of) = (row(output), 1_u128 << output);
+        for (known, outputs) in &solved {
+            if rest ^ known < rest {
+                (rest, of) = (rest ^ known, of ^ outputs);
+            }
+        }
+        solved.push((rest, of));
+        solved.sort_by_key(|(known, _)| std::cmp::Reverse(*known));
+        (rest == 0).then_some(of)
+    });
+    let chosen = chosen.expect("128 outputs are more than 127 equations");
+    let errors: Vec<(usize, u64)> =
+        (0..128).filter(|at| chosen >> at & 1 == 1).map(|at| (at, 1 << 63)).collect();
+    assert!(!errors.is_empty());
+    assert!(passes_with(&operations, &errors, bits));
+    assert!(rejected(&operations, &errors));
+    assert!(
+        !passes_with(&operations, &errors, ID.bits(&[2; 32], &operations)),
+        "a second repetition has bits of its own"
+    );
+}
+
+/// Bits that two operations share, and rows that have the bits of columns, let `D` and `-D` pass.
+#[test]
+fn errors_that_cancel_pass_if_bits_are_shared() {
+    let grid = Operation { outputs: Outputs::Each { count: 9, inner: 1 }, shift: 0 };
+    let (twice, cancel) = ([grid, grid], [(3, 5), (9 + 3, 5_u64.wrapping_neg())]);
+    let one = ID.bits(&[1; 32], &[grid]);
+    assert!(passes_with(&twice, &cancel, vec![one[0].clone(), one[0].clone()]));
+    assert!(!passes_with(&twice, &cancel, ID.bits(&[1; 32], &twice)));
+    let matrix = [Operation { outputs: Outputs::Matrix { m: 6, k: 2, n: 6 }, shift: 0 }];
+    let (antisymmetric, bits) = ([(2, 7), (2 * 6, 7_u64.wrapping_neg())], ID.bits(&[1; 32], &matrix));
+    let rows = bits[0].rows.clone();
+    assert!(passes_with(&matrix, &antisymmetric, vec![Picked { columns: rows.clone(), rows }]));
+    assert!(!passes_with(&matrix, &antisymmetric, bits));
+}
+
 #[test]
 fn no_changed_message_passes() {
     let mut rng = Rng(4);
-    let [batch, ..] = batches(&[Operation { outputs: Outputs::Each { count: 100, inner: 1 }, shift: 0 }], || rng.word());
+    let [batch, ..] =
+        batches(&[Operation { outputs: Outputs::Each { count: 100, inner: 1 }, shift: 0 }], || rng.word());
     for at in [0, 15, 23, 24 * 64 + 23, Shares::BYTES - 1] {
         assert!(!passes(sides(&batch), sides(&batch), 2, Change { quotient: Some(at), ..Change::default() }));
     }
@@ -232,7 +321,12 @@ fn no_changed_message_passes() {
     }
     // Quotients by the bits of the anchor, before the first seed.
     let early = ID.bits(&[0x55; 32], &batch.operations);
-    assert!(!passes(sides(&batch), sides(&batch), 2, Change { other_bits: Some(early), ..Change::default() }));
+    assert!(!passes(
+        sides(&batch),
+        sides(&batch),
+        2,
+        Change { other_bits: Some(early), ..Change::default() }
+    ));
 }
 
 /// A prime that a prover knows before lets it divide: the quotients of a wrong product are `T / 2^64` modulo it. So the
@@ -240,7 +334,8 @@ fn no_changed_message_passes() {
 #[test]
 fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let mut rng = Rng(6);
-    let [batch, ..] = batches(&[Operation { outputs: Outputs::Each { count: 5, inner: 1 }, shift: 0 }], || rng.word());
+    let [batch, ..] =
+        batches(&[Operation { outputs: Outputs::Each { count: 5, inner: 1 }, shift: 0 }], || rng.word());
     let [left, right] = sides(&batch);
     let Altered { e } = Altered::of(left, 2, 1);
     let told = Side { e: &e, ..left };
@@ -260,9 +355,8 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
         let ((u, s), (v, t)) = (told.vector(true, &bits, prime, chi), right.vector(false, &bits, prime, chi));
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
-        let coefficient = |(&q, &less): (&i128, &i128)| {
-            q + i128::from(known.mul(known.integer(less), inverse))
-        };
+        let coefficient =
+            |(&q, &less): (&i128, &i128)| q + i128::from(known.mul(known.integer(less), inverse));
         let value = exact.iter().zip(&missing).map(coefficient).rev();
         let value = value.fold(0, |sum, q| prime.add(prime.mul(sum, chi), prime.integer(q)));
         product[0] == prime.add(prime.add(s, t), prime.mul(value, prime.radix(1)))
@@ -294,8 +388,6 @@ fn coins_differ_by_all_that_they_are_for() {
     let (prime, _) = ID.field(&[1; 32]);
     assert!(ID.point(0, &[1; 32], &prime, 8) > 8);
     assert_ne!(ID.point(0, &[1; 32], &prime, 8), ID.point(1, &[1; 32], &prime, 8));
-    // Pinned: a prime between 2^60 and 2^61, from the hash of the second seed.
-    assert_eq!(prime.order() >> 60, 1);
 }
 
 /// The right verifier's share of a quotient tells nothing of it: the left one's has 80 bits more. All signs come back.
