@@ -122,10 +122,9 @@ mod that_let_honest_runs_fail {
 }
 
 /// What a party notes of products, and how quotients are read.
-mod of_products {
-    use super::*;
-
-    fn errors(mistakes: &'static [Mistake], interceptor: Option<Interceptor>) -> Vec<String> {
+#[test]
+fn products_are_noted_and_their_proofs_fail() {
+    let errors = |mistakes: &'static [Mistake], interceptor: Option<Interceptor>| -> Vec<String> {
         let mut build = Builder::new();
         let [x, y]: [NodeId; 2] =
             ["P0", "P1"].map(|owner| build.input(owner, "x", Dtype::Int, &[3], Range::new(-9, 9)).unwrap());
@@ -134,27 +133,24 @@ mod of_products {
         let protocol = mistaken(mistakes);
         let plan = lower(&build.finish().unwrap(), protocol.capabilities()).unwrap().plan;
         let case = Case::new(protocol, 3, plan, &[vec![1, 2, 3], vec![4, 5, 6]]);
-        let run = match interceptor {
-            None => case.run(&Draws::fixed(1)),
-            Some(interceptor) => case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1)),
-        };
-        let errors = run.endings.iter().flatten().filter_map(|ending| ending.result.as_ref().err());
-        errors.map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn what_is_not_noted_is_missed_and_what_is_wrong_fails() {
-        assert_eq!(errors(&[], None), [""; 0]);
-        let missed = errors(&[Mistake::ProductsUnnoted], None);
-        assert_eq!(missed.len(), 3);
-        assert!(missed.iter().all(|error| error.contains("not all products were proved")), "{missed:?}");
-        let unsigned = errors(&[Mistake::QuotientsUnsigned], None);
-        assert!(unsigned.iter().any(|error| error.contains("its products right fails")), "{unsigned:?}");
-        for prover in 0..3 {
-            let wrong = || Some(flip(prover, (prover + 1) % 3, is_and));
-            assert!(errors(&[], wrong()).iter().any(|error| error.contains("its products right fails")));
-            assert_eq!(errors(&[Mistake::FailureIgnored], wrong()), [""; 0], "nobody notices");
-        }
+        let interceptor = interceptor.unwrap_or_else(|| Box::new(|_| Fate::Deliver));
+        let run = case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1));
+        run.endings
+            .iter()
+            .flatten()
+            .filter_map(|ending| Some(ending.result.as_ref().err()?.to_string()))
+            .collect()
+    };
+    assert_eq!(errors(&[], None), [""; 0]);
+    let missed = errors(&[Mistake::ProductsUnnoted], None);
+    assert_eq!(missed.iter().filter(|error| error.contains("not all products were proved")).count(), 3);
+    let fails = |errors: Vec<String>| errors.iter().any(|error| error.contains("its products right fails"));
+    assert!(fails(errors(&[Mistake::QuotientsUnsigned], None)));
+    let lone = &[Mistake::FailureIgnored, Mistake::Shared(Shared::ComponentsNotCompared)];
+    for prover in 0..3 {
+        let wrong = || Some(flip(prover, (prover + 1) % 3, is_and));
+        assert!(fails(errors(&[], wrong())));
+        assert_eq!(errors(lone, wrong()), [""; 0], "nobody notices");
     }
 }
 

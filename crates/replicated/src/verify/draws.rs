@@ -1,7 +1,6 @@
 //! What prover and verifiers draw from the keys that two of them share. All is addressed by the batch.
 
 use super::field::{BaseField, Field};
-use super::ring::Shares;
 use super::schedule::FoldingSchedule;
 use super::seeds::Seed;
 use crate::planted::{Mistake, planted};
@@ -61,11 +60,16 @@ fn elements<F: Field>(session: &mut Session, peer: usize, part: u16, block: u64,
     parts.chunks_exact(F::DEGREE).map(F::of).collect()
 }
 
-/// The left verifier's shares of the quotients of a proof of products: of the key that it has in common with the prover.
-pub(super) fn quotients(session: &mut Session, peer: usize, place: Place) -> Shares {
-    let mut drawn = Zeroizing::new([0; Shares::BYTES]);
+/// What the left verifier's shares of the quotients of a proof of products come from: the key that it has in common with
+/// the prover.
+pub(super) fn quotients<const N: usize>(
+    session: &mut Session,
+    peer: usize,
+    place: Place,
+) -> Zeroizing<[u8; N]> {
+    let mut drawn = Zeroizing::new([0; N]);
     session.stream(peer).fill(Draw { part: step::RING_QUOTIENT, op: 0 }, block(place), drawn.as_mut_slice());
-    Shares::drawn(&drawn)
+    drawn
 }
 
 /// As [`shares`], of a proof of products.

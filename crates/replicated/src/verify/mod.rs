@@ -13,6 +13,7 @@
 //! | `prime` | F_p, and the first round over it |
 //! | `binary` | GF(2^64) likewise, to compare with |
 //! | `polynomial` | values of polynomials from other values |
+//! | `counts` | how much is proved |
 //! | `draws` | what two parties draw from a key that they share |
 //! | `part` | what a party does for one batch, step by step |
 //! | `steps` | the messages of all batches |
@@ -24,6 +25,7 @@
 //! component that they share), and the *right* verifier is `P_(i-1)`, which knows `v`.
 
 mod binary;
+mod counts;
 mod draws;
 mod fiat_shamir;
 mod field;
@@ -44,9 +46,12 @@ mod steps;
 #[cfg(test)]
 mod testing;
 
+pub(crate) use counts::Counts;
 pub(crate) use log::BEGUN;
-pub(crate) use ring::{Limits, Operation, Outputs, Words, batches, counts, is_too_large, noted};
+pub(crate) use ring::{
+    Limits, Operation, Outputs, Words, batches, counts, is_too_large, noted, proved_at_its_end,
+};
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};
-pub(crate) use steps::{Challenges, Counts, Proofs, traffic};
+pub(crate) use steps::{Challenges, Proofs, traffic};

@@ -4,6 +4,7 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::fiat_shamir`].
 
+use super::counts::Counts;
 use super::fiat_shamir::{self, FiatShamir};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
@@ -121,27 +122,6 @@ pub(crate) fn traffic(words: u64, products: &[usize], cut: ProofParams, challeng
     total
 }
 
-impl Counts {
-    /// The sum.
-    #[must_use]
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            words: self.words + other.words,
-            elements: self.elements + other.elements,
-            outputs: self.outputs + other.outputs,
-        }
-    }
-
-    /// As bytes that acceptances bind.
-    pub(crate) fn bytes(self) -> [u8; 24] {
-        let mut bytes = [0; 24];
-        for (to, count) in bytes.chunks_exact_mut(8).zip([self.words, self.elements, self.outputs]) {
-            to.copy_from_slice(&count.to_le_bytes());
-        }
-        bytes
-    }
-}
-
 /// What a party sends for proofs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traffic {
@@ -172,17 +152,6 @@ pub(crate) struct Proofs {
     memory: Memory,
     steps: u32,
     proved: Counts,
-}
-
-/// How much there is to prove.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Words of ANDs.
-    pub(crate) words: u64,
-    /// Elements of the vectors of products.
-    pub(crate) elements: u64,
-    /// Outputs of products.
-    pub(crate) outputs: u64,
 }
 
 /// A batch whose proofs are under way.

@@ -1,6 +1,6 @@
 //! What a party knows of products that it has computed and that are not yet proved: 64 bytes for each.
 
-use super::super::steps::Counts;
+use super::super::counts::Counts;
 use super::statement::{Operation, Outputs, Side};
 use tacit_engine::Job;
 use tacit_program::plan::{MatrixShape, Modulus, Op, OpKind, Plan};
@@ -51,6 +51,11 @@ fn pieces(job: &Job, n: usize, inner: usize, shift: u32) -> Vec<(Operation, usiz
 /// Whether the scalar products of a product of matrices are proved one by one.
 fn by_outputs(MatrixShape { m, n, k, .. }: MatrixShape) -> bool {
     m * n == 1 || m * n <= FEW_OUTPUTS && 2 * m * n * k <= PIECE
+}
+
+/// Whether an operation is noted as a whole, when its last message has come.
+pub(crate) fn proved_at_its_end(kind: &OpKind) -> bool {
+    matches!(kind, OpKind::MatMul { shape, .. } if !by_outputs(*shape))
 }
 
 /// Whether a product of matrices is too large for a proof.

@@ -33,8 +33,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use log::{Batch, Limits, Log, Words, batches, counts, is_too_large, noted};
-pub(crate) use quotients::Shares;
+pub(crate) use log::{Batch, Limits, Log, Words, batches, counts, is_too_large, noted, proved_at_its_end};
 pub(crate) use statement::{Operation, Outputs};
 
 use super::draws;
@@ -47,6 +46,7 @@ use crate::planted::{Mistake, planted};
 use crate::step;
 use coins::ProofId;
 use fold::{Vectors, claim, fold_to_point};
+use quotients::Shares;
 use statement::{Side, quotients};
 use tacit_engine::Error;
 use tacit_kernel::prime::Prime;
@@ -141,7 +141,8 @@ impl RingProof {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
             proving.bits = id.bits(&self.prover.last_seed, &batch.operations);
             let quotients = quotients(batch.own(true), batch.own(false), &proving.bits);
-            draws::quotients(session, next(me), (number, repetition)).rest(&quotients).write(out);
+            let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
+            shares.rest(&quotients).write(out);
         }
     }
 
@@ -288,7 +289,7 @@ impl Verifier {
             let own = fold_to_point(schedule, vector, &prime, &points, mask);
             let mut verifying = Verifying { prime, chi, points, first, values: Vec::new(), own };
             if left {
-                verifying.add_quotients(&draws::quotients(session, prover, place));
+                verifying.add_quotients(&Shares::drawn(&draws::quotients(session, prover, place)));
                 for round in 0..schedule.rounds() {
                     verifying
                         .values

@@ -4,7 +4,7 @@
 //! bits `alpha_m` of its row and `beta_n` of its column are polynomials with coefficients 0 and 1, and
 //! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
 
-use super::super::steps::Counts;
+use super::super::counts::Counts;
 use tacit_kernel::matrix::matmul;
 use tacit_kernel::prime::{Prime, Weight};
 use tacit_kernel::projection::{Picks, SUMS, add_product};
