@@ -193,7 +193,6 @@ fn warn(name: &str, note: Note<'_>) {
     let text = match note {
         Note::Waiting(missing) => format!("{name} waits for {}", missing.join(", ")),
         Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
-        Note::Unfit(error) => format!("{name}: {error}"),
         _ => return,
     };
     Python::try_attach(|py| {

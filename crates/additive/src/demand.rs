@@ -9,7 +9,7 @@ use crate::ranges::Digits;
 use crate::vectors::row;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use tacit_circuit::{Layer, Layered};
+use tacit_circuit::Layered;
 use tacit_engine::bank::row_words;
 use tacit_engine::layer::first_block;
 use tacit_engine::supply::{Arms, Demand, Drawer, SupplyKind};
@@ -133,10 +133,12 @@ fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
 }
 
 fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
-    let words = || row_words(kind.extent(plan)) as u64;
+    let cols = kind.extent(plan);
     Some(match kind {
-        OpKind::And { dst, .. } => (BITS, u64::from(dst.count) * words()),
-        OpKind::Circuit { circuit, .. } => (BITS, circuit.ands() * words()),
+        OpKind::And { dst, .. } => (BITS, row_items(dst.count as usize, cols)),
+        OpKind::Circuit { circuit, .. } => {
+            (BITS, circuit.layers.iter().map(|layer| row_items(layer.ands.len(), cols)).sum())
+        }
         OpKind::Mul { dst, .. } => {
             (SupplyKind::Triple(plan.register(*dst).domain), items(plan.register(*dst)))
         }
@@ -209,22 +211,50 @@ pub(crate) fn columns(domain: Domain, cols: Range<usize>) -> Range<u64> {
     }
 }
 
+/// Columns of a block. Rows that are shorter draw triples for their bits alone.
+const BLOCK: usize = 128;
+
+/// Items of 64 triples that so many rows of bits draw together: short ones follow one another bit by bit, others are whole
+/// blocks.
+const fn row_items(count: usize, cols: usize) -> u64 {
+    if cols < BLOCK { (count * cols).div_ceil(64) as u64 } else { (count * row_words(cols)) as u64 }
+}
+
+/// Whether a job's rows are short: then it has all of their columns, since jobs start at whole blocks.
+pub(crate) const fn is_short(job: &Job) -> bool {
+    job.cols.start == 0 && job.cols.end < BLOCK
+}
+
 /// The items of a job's columns of so many rows of bits: the jobs before it have as many rows of theirs.
 pub(crate) fn rows(job: &Job, count: usize) -> Range<u64> {
+    if is_short(job) {
+        return 0..row_items(count, job.cols.len());
+    }
     let first = (count * job.cols.start / 64) as u64;
     first..first + (count * row_words(job.cols.len())) as u64
 }
 
-/// The items of some ANDs of a circuit's layer.
-pub(crate) fn ands(job: &Job, circuit: &Layered, layer: &Layer, ands: Range<usize>) -> Range<u64> {
+/// The items of some ANDs of a job's layer of a circuit. Of short rows each layer has whole items, and so has each message but
+/// the layer's last, which has a multiple of 64 ANDs.
+pub(crate) fn ands(job: &Job, circuit: &Layered, ands: Range<usize>) -> Range<u64> {
+    let (layer, cols) = (job.stage as usize, job.cols.len());
+    if is_short(job) {
+        let before = circuit.layers[..layer].iter().map(|layer| row_items(layer.ands.len(), cols));
+        let first = before.sum::<u64>() + row_items(ands.start, cols);
+        return first..first + row_items(ands.len(), cols);
+    }
     // Blocks are of two words.
-    let first = 2 * first_block(job, circuit, layer, ands.start);
-    first..first + (ands.len() * row_words(job.cols.len())) as u64
+    let first = 2 * first_block(job, circuit, &circuit.layers[layer], ands.start);
+    first..first + (ands.len() * row_words(cols)) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use tacit_engine::jobs;
+    use tacit_engine::layer::pieces;
+    use tacit_program::plan::{Builder, Operand};
 
     #[test]
     fn masks_of_all_branches_together_are_bounded() {
@@ -236,6 +266,40 @@ mod tests {
         assert!(refused(&[0..u64::MAX, 0..1], 0));
         // Seeds are as long whatever they mask.
         assert!(!refused(&[0..u64::MAX, 0..u64::MAX], 2));
+    }
+
+    /// Layers and messages of a circuit follow one another without a gap or overlap, whatever the columns are, and end where
+    /// the demand does.
+    #[test]
+    fn a_circuits_items_follow_one_another() {
+        let mut build = tacit_circuit::Builder::new();
+        let wires = build.input(9000);
+        let made: Vec<_> = wires.windows(2).map(|pair| build.and(pair[0], pair[1])).collect();
+        let made: Vec<_> = made.chunks(3).map(|three| build.and(three[0], three[three.len() - 1])).collect();
+        let circuit = Arc::new(Layered::new(&build.finish(vec![made])));
+        for cols in [1, 3, 63, 64, 127, 128, 129, 600] {
+            let mut builder = Builder::new();
+            let outputs = circuit.output_slots.len();
+            let (a, dst) = (builder.bits(1, 9000 * cols), builder.bits(1, outputs * cols));
+            let (circuit, inputs) = (circuit.clone(), vec![Operand::Each(a)]);
+            builder.interact(OpKind::Circuit { circuit: circuit.clone(), inputs, dst });
+            let plan = builder.finish();
+            let mut all: Vec<Range<u64>> = Vec::new();
+            for stage in 0..circuit.depth() {
+                for job in jobs(&plan, 0, 0).map(|job| Job { stage, ..job }) {
+                    let layer = &circuit.layers[stage as usize];
+                    all.extend(pieces(layer, &job).map(|(_, piece)| ands(&job, &circuit, piece)));
+                }
+            }
+            all.sort_by_key(|items| items.start);
+            assert!(all.windows(2).all(|pair| pair[0].end == pair[1].start), "{cols}: {all:?}");
+            let (_, count) = operation(&plan, &plan.op(0).kind).expect("it draws triples");
+            assert_eq!((all[0].start, all[all.len() - 1].end), (0, count), "{cols} columns");
+            // A layer's last item may have some left; a block of long rows too.
+            let bits = circuit.ands() * cols as u64;
+            let most = if cols < BLOCK { bits + 64 * u64::from(circuit.depth()) } else { 2 * bits };
+            assert!((bits..=most).contains(&(64 * count)), "{cols} columns: {count}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
-use crate::demand::{ands, columns, products, rows};
+use crate::demand::{ands, columns, is_short, products, rows};
 use crate::messages::at;
 use crate::share::Share;
 use crate::state::{Opening, Party};
@@ -9,7 +9,7 @@ use std::ops::Range;
 use tacit_circuit::Layered;
 use tacit_engine::bank::row_words;
 use tacit_engine::executor::MAX_IN_FLIGHT;
-use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
+use tacit_engine::layer::{all, each_row, message_bytes, message_of_rows, pieces};
 use tacit_engine::supply::{Drawer, SupplyKind};
 use tacit_engine::wire::{self, message_of};
 use tacit_engine::{Error, Job, bytes_of, with_element};
@@ -18,6 +18,15 @@ use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
 impl Opening {
+    /// Takes a triple's factors off both operands.
+    fn new(shape: Register, operands: [Share; 2], triple: [Share; 3]) -> Self {
+        let mut masked = operands;
+        for (operand, factor) in masked.iter_mut().zip(&triple) {
+            operand.sub_assign(shape, factor);
+        }
+        Self { shape, masked, triple }
+    }
+
     /// Both masked operands of some products of numbers one after the other, as they travel.
     fn message(&self, range: &Range<usize>) -> Vec<u8> {
         let domain = self.shape.domain;
@@ -144,7 +153,7 @@ impl Party {
             return Ok(());
         }
         for (piece, range) in pieces(layer, job) {
-            let items = ands(job, circuit, layer, range.clone());
+            let items = ands(job, circuit, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
             let words = tile.row_words();
             let operands = [0, 1].map(|side| {
@@ -181,7 +190,8 @@ impl Party {
         items: Range<u64>,
         operands: [Share; 2],
     ) -> Result<(), Error> {
-        let opening = self.mask(at.op, shape, items, operands)?;
+        let triple = self.triple(at.op, shape.domain, items)?;
+        let opening = Opening::new(shape, operands, triple);
         for (at, range) in messages(at, shape).take(MAX_IN_FLIGHT) {
             self.shared.send_to_all(&mut self.session, at, &opening.message(&range))?;
         }
@@ -218,7 +228,8 @@ impl Party {
         operands: [Share; 2],
     ) -> Result<(), Error> {
         let shape = row(Domain::Bits, 8 * operands[0].value.len());
-        let opening = self.mask(at.op, shape, items, operands)?;
+        let triple = self.triple(at.op, Domain::Bits, items)?.map(|part| in_rows(job, count, part));
+        let opening = Opening::new(shape, operands, triple);
         let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
         self.openings.insert(at, opening);
         debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
@@ -253,25 +264,27 @@ impl Party {
         z
     }
 
-    /// Takes a triple's factors off both operands.
-    fn mask(
-        &mut self,
-        op: u32,
-        shape: Register,
-        items: Range<u64>,
-        operands: [Share; 2],
-    ) -> Result<Opening, Error> {
-        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(shape.domain), items.clone())?;
+    /// Triples, with the masks of arms.
+    fn triple(&mut self, op: u32, domain: Domain, items: Range<u64>) -> Result<[Share; 3], Error> {
+        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(domain), items.clone())?;
         let Ok(mut triple) = <[Share; 3]>::try_from(drawn.shares) else {
             unreachable!("a triple has three vectors")
         };
         self.mask_arms(op, &items, &mut triple)?;
-        let mut masked = operands;
-        for (operand, factor) in masked.iter_mut().zip(&triple) {
-            operand.sub_assign(shape, factor);
-        }
-        Ok(Opening { shape, masked, triple })
+        Ok(triple)
     }
+}
+
+/// Bits as they are drawn, in rows of whole words: short rows are drawn without a gap.
+fn in_rows(job: &Job, count: usize, drawn: Share) -> Share {
+    if !is_short(job) {
+        return drawn;
+    }
+    let words = row_words(job.cols.len());
+    let mut rows = Buffer::of_words::<u64>(count * words);
+    let packed = &drawn.value.bytes()[..message_bytes(job, count)];
+    bits::unpack_rows(packed, rows.words_mut(), words, all(count), 0..job.cols.len());
+    Share { value: rows, mac: None }
 }
 
 /// The messages of some products of numbers: addresses, and products.

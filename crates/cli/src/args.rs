@@ -7,10 +7,12 @@ pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
+use crate::log::Form;
 use crate::net::NetArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -447,6 +449,12 @@ pub(crate) struct ServeArgs {
     /// Let any enrolled client play this name of programs; every other name is its own client's alone; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) open: Vec<String>,
+    /// Log each run's beginning and end, and who is missing or turned away, on standard error
+    #[arg(long, value_name = "FORM")]
+    pub(crate) log: Option<Form>,
+    /// Give figures in Prometheus' text form at /metrics of this address, which is this machine's own
+    #[arg(long, value_name = "127.0.0.1:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,

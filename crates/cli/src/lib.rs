@@ -16,6 +16,8 @@ mod cost;
 mod failure;
 mod front;
 mod init;
+mod log;
+mod metrics;
 mod net;
 mod npy;
 mod offline;

@@ -6,9 +6,10 @@
 
 use crate::args::{ProgramArgs, ServeArgs, is_plan};
 use crate::failure::Failure;
+use crate::metrics::{Metrics, Port};
 use crate::offline::warn_if_restored;
 use crate::progress::meeting;
-use crate::{Context, program, run};
+use crate::{Context, log, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use tacit::setup::Config;
 use tacit::{
     Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Served, Server, Serving, describe_roles,
 };
+use tracing::Dispatch;
+use tracing::dispatcher::with_default;
 
 pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
     let config = args.window.configuration(&args.config)?;
@@ -52,16 +55,23 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     };
     let mut server = Server::open(&config, offers, serving)?;
     end_on_signals(&server.drain())?;
-    server.tell(meeting(name.clone()));
+    server.tell(if args.log.is_some() { log::notes() } else { meeting(name.clone()) });
     server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
-    let address = &config.parties()[config.me()].address;
+    let address = config.parties()[config.me()].address.clone();
+    let metrics = Metrics::new(config, server.gauges());
+    let port = args.metrics.map(|address| Port::open(address, metrics.clone())).transpose()?;
     context.note(&format!("{name} listens on {address}"));
     let (mut failed, mut ended) = (0_u64, 0_u64);
-    let done = server.serve(&mut |served: Served<'_>| {
-        ended = served.number;
-        failed += u64::from(served.result.is_err());
-        tell(context, served, picked.as_ref())
+    let dispatch = args.log.map_or_else(Dispatch::none, log::dispatch);
+    let done = with_default(&dispatch, || {
+        server.serve(&mut |served: Served<'_>| {
+            ended = served.number;
+            failed += u64::from(served.result.is_err());
+            metrics.note(&served.result);
+            tell(context, served, picked.as_ref())
+        })
     });
+    drop(port);
     done.map_err(|failure: Failure| failure.after_attempts(server.attempts()))?;
     if failed > 0 && args.runs == Some(ended) {
         let failure = Failure::aborted(format!("{failed} of {ended} runs were aborted"));

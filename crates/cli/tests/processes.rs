@@ -20,6 +20,8 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 mod factories;
 #[path = "processes/native.rs"]
 mod native;
+#[path = "processes/observed.rs"]
+mod observed;
 #[path = "processes/papers.rs"]
 mod papers;
 #[path = "processes/supplies.rs"]
@@ -27,7 +29,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 26] = [
+    let tests: [(&str, fn()); 29] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -35,6 +37,7 @@ fn main() {
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
+        ("a deployment that lives is measured", a_deployment_that_lives_is_measured),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
         ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
@@ -44,10 +47,12 @@ fn main() {
             papers::the_experiments_of_chaudhari_et_al_are_redone,
         ),
         ("the experiments of Keller et al. are redone", papers::the_experiments_of_keller_et_al_are_redone),
+        ("the experiments of Heath et al. are redone", papers::the_experiments_of_heath_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("servers log and count", observed::servers_log_and_count_and_tell_nothing_of_inputs),
         ("a server stops after failed checks and attempts", a_server_stops_after_failed_checks_and_attempts),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
         ("comparisons follow the network", comparisons_follow_the_network),
@@ -120,6 +125,20 @@ fn every_benchmark_runs_over_every_transport() {
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
     }
+}
+
+fn a_deployment_that_lives_is_measured() {
+    let object = object(&["bench", "living", "--quick", "--json"]);
+    assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
+    for kind in ["idle", "busy", "fresh"] {
+        let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
+        assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
+        assert!(of("per_second") > 0.0, "{object}");
+    }
+    // A party's own reason, not that a client could not reach it.
+    let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("reveals outputs to parties alone"), "{told}");
 }
 
 /// Messages that a party sends and never waits for an answer to are counted, too.
@@ -416,7 +435,7 @@ fn servers_answer_one_run_after_another() {
 
     // A server that waits for the next run ends in good order when it is asked to.
     let mut server = deployment.start("P0", "serve", &[]);
-    while !has_port(PORT) {
+    while !catches(server.id(), rustix::process::Signal::TERM) {
         std::thread::yield_now();
     }
     let pid = rustix::process::Pid::from_child(&server);
@@ -889,8 +908,11 @@ fn a_killed_offline_session_leaves_no_harm() {
     }
 }
 
-fn has_port(port: u16) -> bool {
-    std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+/// Whether a process has a handler for a signal, by what the system says of it.
+fn catches(process: u32, signal: rustix::process::Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
 fn a_party_on_its_own_says_whom_it_missed() {

@@ -36,7 +36,7 @@ pub use config::{Client, Config, INSECURE_TCP, Party, Security};
 pub use door::TurnedAway;
 pub use error::SetupError;
 pub use gather::{Note, Notes, connect, connect_lanes, quiet};
-pub use hub::{EACH, GUESTS, Hub, MAX_CONTROL, News, Speaker, Waker};
+pub use hub::{Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
 pub use listener::Listener;
 #[doc(hidden)]

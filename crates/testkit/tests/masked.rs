@@ -82,7 +82,7 @@ fn drawn(protocol: &dyn Protocol, plan: &Plan, parties: usize) -> [u64; 2] {
 
 #[test]
 fn a_branch_takes_the_triples_of_its_longest_path() {
-    // A row of bits takes two words.
+    // A row of 100 bits takes two words.
     for parties in [2, 3, 8] {
         for masked in [&MASKED as &dyn Protocol, &GMW] {
             assert_eq!(drawn(masked, &plan(masked, 100), parties), [2 * LONGEST, 2], "{parties} parties");
@@ -156,7 +156,7 @@ fn short_branches_are_right_and_masks_are_for_what_arms_share() {
         for parties in [2, 3, 4] {
             for protocol in [&MASKED as &'static dyn Protocol, &GMW] {
                 let plan = lower(&program, protocol.capabilities()).expect("bits have ANDs").plan;
-                assert_eq!(drawn(protocol, &plan, parties), [2 * longest, masks], "ANDs and a choice");
+                assert_eq!(drawn(protocol, &plan, parties), [longest, masks], "ANDs and a choice");
                 let what = format!("{parties} parties, {ands:?}");
                 let runs = if protocol.spec().name == GMW.spec.name { 1 } else { 6 };
                 for seed in 0..runs {
@@ -176,8 +176,8 @@ fn masks_are_as_long_as_the_shorter_arm() {
     let names = party_names(4);
     let participants =
         Participants::new(&plan, &names, &Participants::clients_of(&plan, &names)).expect("all are there");
-    // Two items for a row of bits, two words for each.
-    let kind = SupplyKind::Masks { words: 2 * 2 * 2 };
+    // An item for a short row of bits, two words for each.
+    let kind = SupplyKind::Masks { words: 2 * 2 };
     assert!(GMW.demand(&plan, &participants).counts().any(|drawn| drawn == (kind, 1)));
 }
 
@@ -302,7 +302,7 @@ fn a_branch_after_a_repeated_section_is_right() {
     for parties in [2, 3] {
         let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
         assert!(!plan.sections.is_empty(), "the turns are a section");
-        assert_eq!(drawn(&MASKED, &plan, parties), [2 * (4 + 3 + 1), 1]);
+        assert_eq!(drawn(&MASKED, &plan, parties), [4 + 3 + 1, 1]);
         for seed in 0..8 {
             let what = format!("{parties} parties, seed {seed}");
             equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
@@ -395,9 +395,9 @@ fn every_nesting_is_right_and_takes_its_longest_path() {
         let plan =
             |protocol: &dyn Protocol| lower(&program, protocol.capabilities()).expect("all is ANDs").plan;
         for protocol in [&MASKED as &dyn Protocol, &GMW] {
-            assert_eq!(drawn(protocol, &plan(protocol), parties)[0], 2 * longest, "seed {seed}");
+            assert_eq!(drawn(protocol, &plan(protocol), parties)[0], longest, "seed {seed}");
         }
-        assert_eq!(drawn(&BITS, &plan(&BITS), parties)[0], 2 * all, "seed {seed}");
+        assert_eq!(drawn(&BITS, &plan(&BITS), parties)[0], all, "seed {seed}");
         for inputs in 0..4 {
             let what = format!("{parties} parties, seed {seed}, inputs {inputs}");
             equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(inputs), &what);
@@ -452,7 +452,7 @@ fn arms_share_messages() {
     let program = program().expect("it is well formed");
     for parties in [2, 3] {
         let plan = lower(&program, GMW.capabilities()).expect("bits have ANDs").plan;
-        assert_eq!(drawn(&GMW, &plan, parties), [2 * (6 + 1 + 1), 3], "the longest path, and three branches");
+        assert_eq!(drawn(&GMW, &plan, parties), [6 + 1 + 1, 3], "the longest path, and three branches");
         let inputs = generate::inputs(&program.input_types(), &mut Rng::new(1));
         let run = Case::new(&MASKED, parties, plan, &inputs).run_and_compare(&Draws::fixed(1));
         let online = run.trace.link(0, 1).filter(|one| one.at.part >= step::OPERATION).count();

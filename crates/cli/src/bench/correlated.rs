@@ -209,12 +209,12 @@ impl Figures {
         let seconds = finish.saturating_sub(start).as_secs_f64();
         let all = |of: fn(&Report) -> u64| reports.iter().map(of).collect::<Vec<u64>>();
         let cpu: Vec<f64> = reports.iter().map(|report| report.cpu.as_secs_f64()).collect();
-        let apart = args.transport != Transport::Memory;
+        let apart = args.transport() != Transport::Memory;
         Ok(Self {
             bench,
             protocol: format!("{protocol} {}", job.params()?),
             parties: job.parties,
-            transport: args.transport.name(),
+            transport: args.transport().name(),
             threads: 1,
             count: job.count,
             k: job.k,
@@ -248,7 +248,7 @@ pub(super) fn measure(
 ) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for _ in 0..args.repeat(1) {
-        let reports = job.reports(args.transport, &context.this_command)?;
+        let reports = job.reports(args.transport(), &context.this_command)?;
         runs.push(Figures::of(job, names, args, &reports, declared)?);
     }
     runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));

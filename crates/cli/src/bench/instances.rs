@@ -1,5 +1,6 @@
 //! Benchmarks of circuits: many instances, in parts, so that memory doesn't grow with their number.
 
+use super::random_circuit;
 use super::what::What;
 use super::work::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use crate::failure::Failure;
@@ -9,7 +10,7 @@ use tacit::advanced::program::plan::Domain;
 use tacit::circuit::arith::Style;
 use tacit::circuit::crypto::aes::{Variant, circuits as aes};
 use tacit::circuit::{self, Circuit, Wire};
-use tacit::program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
+use tacit::program::{Builder, Dtype, Index, NodeId, Program, ProgramError, Recipient};
 use tacit::{Compiled, Stream};
 use tacit_kernel::Buffer;
 
@@ -38,6 +39,12 @@ pub(crate) fn stream(all: What, lane: usize, lanes: usize, window: usize) -> Res
     Ok(Stream { part, times: parts - 1, rest: Some(compiled(last)?), instances })
 }
 
+/// The program of all of it at once.
+pub(crate) fn program(what: What) -> Result<Program, ProgramError> {
+    let shape = Shape::new(what);
+    shape.program(shape.instances(what))
+}
+
 /// What a part's program is made of.
 enum Shape {
     /// So many chains of ANDs side by side.
@@ -46,6 +53,8 @@ enum Shape {
     Blocks { circuit: Arc<Circuit> },
     /// Wires that go from inputs to outputs.
     Wires { circuit: Arc<Circuit> },
+    /// Arms of a branch, each with another circuit.
+    Arms { circuits: Vec<Arc<Circuit>> },
     /// One key for all blocks, whose round keys are made once a part.
     Counter { schedule: Arc<Circuit>, encrypt: Arc<Circuit> },
 }
@@ -66,6 +75,10 @@ impl Shape {
                 }
             }
             What::Wires { .. } => Self::Wires { circuit: Arc::new(wires()) },
+            What::Branch { arms, gates, wires, seed, .. } => {
+                let circuit = |arm| Arc::new(random_circuit::branch(gates, wires, seed + arm).circuit);
+                Self::Arms { circuits: (0..arms as u64).map(circuit).collect() }
+            }
             What::And { count, depth } => {
                 // As many chains as a word has bits, if the count is a multiple.
                 let chains = count / depth;
@@ -77,12 +90,13 @@ impl Shape {
         }
     }
 
-    /// Bits of an instance's inputs and outputs.
+    /// Bits of an instance's inputs and outputs; of a branch the ANDs of all arms, which are more.
     fn bits(&self) -> usize {
         match self {
             Self::Chains { circuit, .. } | Self::Blocks { circuit } | Self::Wires { circuit } => {
                 circuit.input_bits() + circuit.output_bits()
             }
+            Self::Arms { circuits } => circuits.iter().map(|circuit| circuit.ands()).sum(),
             Self::Counter { .. } => 256,
         }
     }
@@ -90,7 +104,7 @@ impl Shape {
     fn instances(&self, what: What) -> usize {
         match (self, what) {
             (Self::Chains { width, depth, .. }, What::And { count, .. }) => count / (width * depth),
-            (_, What::Aes { count, .. } | What::Wires { count }) => count,
+            (_, What::Aes { count, .. } | What::Wires { count } | What::Branch { count, .. }) => count,
             _ => unreachable!("a shape is its benchmark's"),
         }
     }
@@ -113,6 +127,11 @@ impl Shape {
                 build.reveal(opened, Recipient::All)?;
                 return build.finish();
             }
+            Self::Arms { circuits } => {
+                let x = input(&mut build, LEFT, &[instances, circuits[0].input_bits()])?;
+                let conditions = input(&mut build, RIGHT, &[circuits.len() - 1])?;
+                branch(&mut build, circuits, conditions, x, 0)?
+            }
             Self::Counter { schedule, encrypt } => {
                 let key = input(&mut build, LEFT, &[128])?;
                 let counters = input(&mut build, RIGHT, &[instances, 128])?;
@@ -123,6 +142,26 @@ impl Shape {
         build.reveal(result, Recipient::Role(CHECKER.to_owned()))?;
         build.finish()
     }
+}
+
+/// Branches inside one another, of circuits on the same inputs: those of the two halves have their conditions after the one
+/// that stands first.
+fn branch(
+    build: &mut Builder,
+    circuits: &[Arc<Circuit>],
+    conditions: NodeId,
+    x: NodeId,
+    first: usize,
+) -> Result<NodeId, ProgramError> {
+    if let [circuit] = circuits {
+        return Ok(build.circuit(circuit, &[x])?[0]);
+    }
+    let (of_set, of_not) = circuits.split_at(circuits.len() / 2);
+    let condition = build.index(conditions, &[Index::At(first as i64)])?;
+    let (set, not) = (build.if_set(condition, x)?, build.unless_set(condition, x)?);
+    let set = branch(build, of_set, conditions, set, first + 1)?;
+    let not = branch(build, of_not, conditions, not, first + of_set.len())?;
+    build.select(condition, set, not)
 }
 
 fn input(build: &mut Builder, owner: &str, shape: &[usize]) -> Result<NodeId, ProgramError> {

@@ -12,6 +12,7 @@ mod correlated;
 mod experiment;
 mod instances;
 mod limits;
+mod living;
 mod native_start;
 mod ot;
 mod paper;
@@ -20,6 +21,7 @@ mod party;
 mod plot;
 mod process;
 mod profile;
+mod random_circuit;
 mod result;
 mod ring;
 mod scale;
@@ -46,6 +48,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     match (args.spec()?, args.name) {
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args),
+        (None, Name::Living) => living::living(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
@@ -54,6 +57,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
         (None, Name::Li) => paper::paper(context, args, &paper::LI),
         (None, Name::Mascot) => paper::paper(context, args, &paper::MASCOT),
+        (None, Name::Gmw) => paper::paper(context, args, &paper::GMW),
         (None, Name::Ot) => ot::ot(context, args),
         (None, Name::Triples) => triples::triples(context, args),
         (None, _) => {
@@ -82,7 +86,7 @@ fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
 /// A protocol's speed.
 fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
     let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
-    let loopback = match args.transport {
+    let loopback = match args.transport() {
         Transport::Memory => None,
         transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
     };

@@ -47,7 +47,7 @@ impl NativeStart {
         let program = program().map_err(Error::from)?;
         std::fs::write(&plan, SavedPlan::new(program, "richer").to_bytes()).map_err(system)?;
         let mut parties = Vec::new();
-        for config in configure(&folder.join("parties"), Transport::Tcp, 3)? {
+        for config in configure(&folder.join("parties"), Transport::Tcp, 3, &[])? {
             parties.push(vec!["run".into(), plan.clone(), "--json".into(), "--config".into(), config]);
         }
         for (party, (name, numbers)) in parties.iter_mut().zip(NUMBERS) {

@@ -5,6 +5,7 @@
 
 use super::correlated;
 use super::limits::Loopback;
+use super::living;
 use super::party::{Bench, Report};
 use super::ring;
 use super::spec::{Spec, Transport};
@@ -37,6 +38,8 @@ pub(super) enum Task {
     Ring(ring::Ring),
     /// Oblivious transfers or triples.
     Correlated(correlated::Job),
+    /// Runs for clients, until whoever started the process ends it.
+    Living(living::Job),
 }
 
 /// What a party's process has to say.
@@ -134,6 +137,11 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             let links = links.swap_remove(0);
             job.play(links, config.me(), config.limits().clone()).map(Said::Correlated)
         }
+        Task::Living(job) => {
+            let ended = job.play(&party.config).err();
+            let failure = ended.unwrap_or_else(|| Failure::aborted("a party served no more"));
+            Ok(Said::Failed { failure, echo: false })
+        }
     }
 }
 
@@ -155,7 +163,7 @@ fn run(
     let folder = tempfile::tempdir().map_err(system)?;
     let mut children = Children::default();
     let (sender, receiver) = mpsc::channel();
-    for (party, config) in configure(folder.path(), transport, parties)?.into_iter().enumerate() {
+    for (party, config) in configure(folder.path(), transport, parties, &[])?.into_iter().enumerate() {
         let job = serde_json::to_vec(&PartyTask { config, task: task.clone() })
             .map_err(|error| Failure::aborted(error.to_string()))?;
         let output = children.start(this_command, &job).map_err(system)?;
@@ -217,13 +225,50 @@ impl Drop for Children {
     }
 }
 
-/// Writes a configuration for every party.
+/// Parties that run for clients until this is dropped.
+pub(super) struct Serving {
+    children: Children,
+    outputs: Vec<Box<dyn Read + Send>>,
+}
+
+impl Serving {
+    /// Starts a process for each of these configurations.
+    pub(super) fn start(
+        configs: &[PathBuf],
+        job: &living::Job,
+        this_command: &[String],
+    ) -> Result<Self, Failure> {
+        let (mut children, mut outputs) = (Children::default(), Vec::new());
+        for config in configs {
+            let task = PartyTask { config: config.clone(), task: Task::Living(job.clone()) };
+            let task = serde_json::to_vec(&task).map_err(|error| Failure::aborted(error.to_string()))?;
+            let output = children.start(this_command, &task);
+            outputs.push(Box::new(output.map_err(|error| Failure::aborted(error.to_string()))?) as Box<_>);
+        }
+        Ok(Self { children, outputs })
+    }
+
+    /// Ends the parties after a failure of a client's: a party's own, if one has failed, says more.
+    pub(super) fn blame(self, failure: Failure) -> Failure {
+        let Self { children, outputs } = self;
+        drop(children);
+        let said = outputs.into_iter().filter_map(|output| answer(output).ok());
+        let mut failed = said.filter_map(|said| match said {
+            Said::Failed { failure, .. } => Some(failure),
+            _ => None,
+        });
+        failed.next().unwrap_or(failure)
+    }
+}
+
+/// Writes a configuration for every party, and then for every client.
 pub(super) fn configure(
     folder: &Path,
     transport: Transport,
     parties: usize,
+    clients: &[String],
 ) -> Result<Vec<PathBuf>, Failure> {
-    let configs = init(folder, parties, &[], "127.0.0.1", free_ports(parties)?).map_err(Error::from)?;
+    let configs = init(folder, parties, clients, "127.0.0.1", free_ports(parties)?).map_err(Error::from)?;
     if transport == Transport::Tcp {
         for config in &configs {
             let plain = std::fs::read_to_string(config).and_then(|text| {

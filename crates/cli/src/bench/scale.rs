@@ -25,7 +25,7 @@ struct Step {
 const STEPS: [usize; 4] = [10, 5, 2, 1];
 
 pub(super) fn scale(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
-    if args.transport == Transport::Memory {
+    if args.transport() == Transport::Memory {
         return Err(Failure::usage("--scale looks at each run's memory: take --transport tcp or tls"));
     }
     let most = args.count_or(10_000, 10_000_000);
@@ -51,7 +51,7 @@ pub(super) fn scale(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         });
     }
     if context.json {
-        let object = json!({"bench": "araki", "transport": args.transport.name(), "net": args.net,
+        let object = json!({"bench": "araki", "transport": args.transport().name(), "net": args.net,
             "threads": args.lanes(), "scale": steps, "version": env!("CARGO_PKG_VERSION")});
         return context.line(&object.to_string());
     }

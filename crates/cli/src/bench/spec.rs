@@ -1,6 +1,7 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
 use super::experiment::Experiment;
+use super::living::LivingArgs;
 use super::start::StartArgs;
 use super::triples::TripleArgs;
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
@@ -26,9 +27,9 @@ pub(crate) struct BenchArgs {
     /// Computing parties; as many as the protocol is for if not given
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
-    /// Links between parties: memory (one process), tcp or tls (a process for each, on loopback)
-    #[arg(long, default_value = "tcp")]
-    pub(crate) transport: Transport,
+    /// Links between parties: memory (one process), tcp or tls (a process for each, on loopback) [default: tcp; living tls]
+    #[arg(long)]
+    transport: Option<Transport>,
     /// How many of what is counted: gates, products, comparisons
     #[arg(long)]
     count: Option<usize>,
@@ -59,6 +60,9 @@ pub(crate) struct BenchArgs {
     /// Rows to predict
     #[arg(long)]
     rows: Option<usize>,
+    /// Arms of a branch
+    #[arg(long, value_name = "B")]
+    arms: Option<usize>,
     /// Lanes per party, each a thread with links and keys of its own, among which the count is split
     #[arg(long, default_value_t = 1)]
     threads: u16,
@@ -83,6 +87,8 @@ pub(crate) struct BenchArgs {
     pub(crate) triples: TripleArgs,
     #[command(flatten)]
     pub(crate) start: StartArgs,
+    #[command(flatten)]
+    pub(crate) living: LivingArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
@@ -97,6 +103,8 @@ pub(crate) enum Name {
     And,
     /// Blocks of AES-128
     Aes,
+    /// Branches whose arms are random circuits of 30,000 ANDs
+    Branch,
     /// Products
     Mul,
     /// Dot products
@@ -113,6 +121,8 @@ pub(crate) enum Name {
     Li,
     /// The experiments of Keller et al. 2016 with triples and a Vickrey auction
     Mascot,
+    /// The experiments of Heath et al. 2021 with branches
+    Gmw,
     /// Random oblivious transfers between two parties, in both directions at once
     Ot,
     /// Authenticated triples, for MASCOT
@@ -121,6 +131,8 @@ pub(crate) enum Name {
     Predict,
     /// A whole ten-line program, from the process's start to its result
     Start,
+    /// One small run in a deployment that lives: how long its client waits
+    Living,
 }
 
 /// What links parties.
@@ -199,7 +211,7 @@ impl BenchArgs {
         Ok(Spec {
             what,
             protocol,
-            transport: self.transport,
+            transport: self.transport(),
             net,
             lanes,
             window: self.window.bytes.unwrap_or_else(shaped),
@@ -217,6 +229,21 @@ impl BenchArgs {
     /// `--count`, or else what is usual, or quick if that is asked for.
     pub(crate) fn count_or(&self, quick: usize, usual: usize) -> usize {
         self.count.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// `--transport`, or else what is usual.
+    pub(crate) fn transport(&self) -> Transport {
+        self.transport.unwrap_or(if self.name == Name::Living { Transport::Tls } else { Transport::Tcp })
+    }
+
+    /// `--features`, or else what is usual, or quick if that is asked for.
+    pub(crate) fn features(&self) -> usize {
+        self.features.unwrap_or(if self.quick { 20 } else { 784 })
+    }
+
+    /// Where random operands start from.
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// `--parties`, or else what is usual.
@@ -267,14 +294,23 @@ impl BenchArgs {
         let what = match self.name {
             Name::Limits
             | Name::Start
+            | Name::Living
             | Name::Araki
             | Name::Astra
             | Name::Li
             | Name::Mascot
+            | Name::Gmw
             | Name::Ot
             | Name::Triples => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
+            Name::Branch => What::Branch {
+                count: size(self.count, 1, 1),
+                arms: size(self.arms, 3, 16),
+                gates: if self.quick { 300 } else { ARM_GATES },
+                wires: ARM_WIRES,
+                seed: self.seed,
+            },
             Name::Mul => What::Mul { ring, count: layered(size(self.count, 1000 * depth, products))?, depth },
             Name::Dot => {
                 What::Dot { ring, count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
@@ -291,7 +327,7 @@ impl BenchArgs {
             Name::Predict => What::Predict {
                 model: self.model.unwrap_or(Model::Linear),
                 rows: size(self.rows, 20, 1000),
-                features: size(self.features, 20, 784),
+                features: self.features(),
             },
         };
         let sizes = match what {
@@ -301,6 +337,7 @@ impl BenchArgs {
             | What::Wires { count }
             | What::Compare { count }
             | What::Auction { bids: count } => vec![count],
+            What::Branch { count, arms, .. } => vec![count, arms],
             What::Dot { count, length, .. } => vec![count, length],
             What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
@@ -313,28 +350,37 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Mascot, Matmul, Mul, Ot, Predict, Triples};
-        let given: [(&str, bool, &[Name]); 20] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples]),
+        use Name::{
+            Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot, Predict,
+            Triples,
+        };
+        let given: [(&str, bool, &[Name]); 22] = [
+            (
+                "--count",
+                self.count.is_some(),
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples, Living],
+            ),
+            ("--clients", self.living.clients.is_some(), &[Living]),
+            ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
             ("--field", self.triples.field.is_some(), &[Triples]),
             ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),
+            ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict]),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
-            ("--features", self.features.is_some(), &[Predict]),
+            ("--features", self.features.is_some(), &[Predict, Living]),
             ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--profile", self.profile, &[And, Aes, Mul, Compare]),
-            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot]),
+            ("--threads", self.threads != 1, &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--net", self.net.is_some(), &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare]),
+            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
-            ("--out", self.experiment.out.is_some(), &[Araki, Mascot]),
+            ("--out", self.experiment.out.is_some(), &[Araki, Mascot, Gmw]),
         ];
         for (option, is_given, suits) in given {
             if is_given && !suits.contains(&self.name) {
@@ -350,6 +396,12 @@ impl BenchArgs {
         Ok(())
     }
 }
+
+/// ANDs of a branch's arm, and as many sums, as Heath et al. 2021 have them.
+pub(super) const ARM_GATES: usize = 30_000;
+
+/// Bits of its input, and of its output.
+pub(super) const ARM_WIRES: u32 = 128;
 
 /// What has to be under way for a circuit to wait for no link: the most that any pair's link holds, its bandwidth
 /// times its round trip, in bytes. Not less than on a machine, nor so much that tiles leave memory.

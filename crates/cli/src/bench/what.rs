@@ -14,6 +14,8 @@ pub(crate) enum What {
     Aes { count: usize, shared_key: bool },
     /// Blocks' wires, shared and opened to all: nothing is computed.
     Wires { count: usize },
+    /// A branch of so many arms, each a random circuit with so many ANDs, on so many inputs of `wires` bits side by side.
+    Branch { count: usize, arms: usize, gates: usize, wires: u32, seed: u64 },
     /// Products, in layers.
     Mul { ring: Ring, count: usize, depth: usize },
     /// Dot products.
@@ -35,6 +37,7 @@ impl What {
             Self::And { count, .. } => (count, "ANDs"),
             Self::Aes { count, .. } => (count, "blocks"),
             Self::Wires { count } => (count, "blocks' wires"),
+            Self::Branch { count, .. } => (count, "branches"),
             Self::Mul { count, .. } => (count, "products"),
             Self::Dot { count, .. } => (count, "dot products"),
             Self::MatMul { count, .. } => (count, "matrix products"),
@@ -46,7 +49,7 @@ impl What {
 
     /// Whether many instances of a circuit are evaluated.
     pub(crate) const fn is_circuit(&self) -> bool {
-        matches!(self, Self::And { .. } | Self::Aes { .. } | Self::Wires { .. })
+        matches!(self, Self::And { .. } | Self::Aes { .. } | Self::Wires { .. } | Self::Branch { .. })
     }
 
     /// How many pieces the count can be split into: for what goes in layers, gates of a layer.
@@ -61,6 +64,9 @@ impl What {
             Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
             Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
             Self::Wires { .. } => Self::Wires { count: pieces },
+            Self::Branch { arms, gates, wires, seed, .. } => {
+                Self::Branch { count: pieces, arms, gates, wires, seed }
+            }
             Self::Mul { ring, depth, .. } => Self::Mul { ring, count: pieces * depth, depth },
             Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
             Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
@@ -90,6 +96,7 @@ impl What {
             Self::And { .. } => "and",
             Self::Aes { .. } => "aes",
             Self::Wires { .. } => "wires",
+            Self::Branch { .. } => "branch",
             Self::Mul { .. } => "mul",
             Self::Dot { .. } => "dot",
             Self::MatMul { .. } => "matmul",
@@ -116,6 +123,7 @@ impl What {
             Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
             Self::Auction { .. } => "in an auction".to_owned(),
+            Self::Branch { arms, gates, .. } => format!("of {arms} arms of {gates} ANDs"),
             Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } => String::new(),
         }
     }
@@ -199,6 +207,7 @@ mod tests {
             (What::Dot { ring: Ring(DEFAULT_MODULUS), count: 7, length: 5 }, 7),
             (What::MatMul { ring: Ring(DEFAULT_MODULUS), count: 2, m: 3, k: 4, n: 5 }, 2),
             (What::Compare { count: 63 }, 1),
+            (What::Branch { count: 9, arms: 3, gates: 20, wires: 8, seed: 1 }, 2),
             (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {
             let parts: Vec<What> = (0..lanes).map(|lane| what.part(lane, lanes)).collect();

@@ -201,7 +201,9 @@ struct Draft {
 impl Draft {
     fn program(&mut self, what: What) -> Result<Program, ProgramError> {
         let result = match what {
-            What::And { .. } | What::Aes { .. } | What::Wires { .. } => unreachable!("circuits go in parts"),
+            What::And { .. } | What::Aes { .. } | What::Wires { .. } | What::Branch { .. } => {
+                unreachable!("circuits go in parts")
+            }
             What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,

@@ -108,3 +108,20 @@ pub(crate) fn the_experiments_of_keller_et_al_are_redone() {
     assert_eq!(list("plots").len(), 3);
     assert_eq!(tacit(&["bench", "mascot", "--quick"]).status.code(), Some(2), "--paper is missing");
 }
+
+pub(crate) fn the_experiments_of_heath_et_al_are_redone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().display().to_string();
+    let object = object(&["bench", "gmw", "--paper", "--quick", "--json", "--out", &out]);
+    let list = |key: &str| object[key].as_array().expect("a list").clone();
+    let runs = list("runs");
+    assert_eq!(runs.len(), 2, "masked triples, and a triple for each AND");
+    let bytes = |run: &Json| run["offline_bytes"].as_u64().expect("bytes");
+    assert!(bytes(&runs[0]) < bytes(&runs[1]), "{runs:?}");
+    let of = |table: &str| list("compared").iter().filter(|row| row["table"] == table).count();
+    // Two arms' OTs; three ways with trees of two heights; 4 to 8 parties, two ways. Of a quick run nothing is as the paper's.
+    assert_eq!([8, 9, 10, 12].map(|figure| of(&format!("figure {figure}"))), [4, 2 * 6, 2 * 4, 5 * 2]);
+    assert!(list("compared").iter().all(|row| row["here"].as_f64() > Some(0.0) && row["paper"].is_null()));
+    let output = tacit(&["bench", "gmw", "--quick"]);
+    assert_eq!(output.status.code(), Some(2), "--paper is missing");
+}

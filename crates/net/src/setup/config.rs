@@ -37,7 +37,7 @@ use super::hello::MAX_ENDPOINTS;
 use crate::Limits;
 use crate::frame::MAX_PAYLOAD;
 use crate::shape::STAMP;
-use crate::tls::pin::{Fingerprint, Identity, check_valid_now};
+use crate::tls::pin::{Fingerprint, Identity, check_valid_now, expiry};
 
 /// What `insecure_tcp` must say if parties are to talk plain TCP beyond one machine.
 pub const INSECURE_TCP: &str = "I accept that anyone on the network can read and alter everything";
@@ -214,6 +214,18 @@ impl Config {
         let secret = identity.key.secret_der();
         let hash = Sha256::new_with_prefix((label.len() as u64).to_le_bytes()).chain_update(label);
         Ok(Some(hash.chain_update(secret).finalize().into()))
+    }
+
+    /// When this endpoint's certificate ends, by its file as it is now, in seconds since 1970. `None` with plain TCP.
+    ///
+    /// # Errors
+    /// [`SetupError::File`] and [`SetupError::Config`] if it can't be read.
+    pub fn certificate_expiry(&self) -> Result<Option<u64>, SetupError> {
+        let Some(path) = &self.certificate else { return Ok(None) };
+        let certificate = CertificateDer::from_pem_slice(&files::read(path)?);
+        let wrong = |detail| SetupError::Config { path: path.clone(), detail };
+        let certificate = certificate.map_err(|error| wrong(format!("not a certificate in PEM: {error}")))?;
+        Ok(expiry(&certificate))
     }
 
     /// Reads this endpoint's key and certificate, and checks that they belong together and are the ones that the others

@@ -41,10 +41,10 @@ pub const MAX_CONTROL: usize = 64 << 10;
 const BACKLOG: usize = 4 * MAX_CONTROL;
 
 /// Connections of clients at most.
-pub const GUESTS: usize = 1024;
+const GUESTS: usize = 1024;
 
 /// Connections of one client at most.
-pub const EACH: usize = 64;
+const EACH: usize = 64;
 
 /// Bytes of a frame that waits for a lane's next run at most, and how many frames may: a run begins with one of each party,
 /// and with signs of life.
@@ -285,6 +285,17 @@ impl Hub {
 
     fn peers(&self) -> impl Iterator<Item = usize> {
         (0..self.ways.len()).filter(|&peer| peer != self.config.me())
+    }
+
+    /// How many of the links to other parties are there, of how many.
+    pub fn links(&self) -> (usize, usize) {
+        let all = || self.peers().flat_map(|peer| &self.ways[peer]);
+        (all().filter(|way| !matches!(way.place, Place::Vacant)).count(), all().count())
+    }
+
+    /// How many connections of clients are here.
+    pub fn guests(&self) -> usize {
+        self.guests.len()
     }
 
     /// Whether a client's connection is here, and no run has it.

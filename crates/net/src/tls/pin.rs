@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
@@ -118,6 +119,18 @@ pub(crate) fn server_config(identity: &Identity, peers: Vec<Fingerprint>) -> Res
 /// Checks that a certificate is well-formed and valid at present.
 pub(crate) fn check_valid_now(certificate: &CertificateDer<'_>) -> Result<(), super::TlsError> {
     check_valid(certificate, UnixTime::now(), &provider()).map_err(super::TlsError::from)
+}
+
+/// When a certificate ends, in seconds since 1970; `None` if that can't be told.
+pub(crate) fn expiry(certificate: &CertificateDer<'_>) -> Option<u64> {
+    // Far in the future it has expired, and the error says since when.
+    let end = UnixTime::since_unix_epoch(Duration::from_secs(u64::from(u32::MAX) * 50));
+    match check_valid(certificate, end, &provider()) {
+        Err(Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => {
+            Some(not_after.as_secs())
+        }
+        _ => None,
+    }
 }
 
 fn provider() -> Arc<CryptoProvider> {

@@ -171,6 +171,20 @@ impl Desk {
         self.closed.is_some() || self.left == Some(0)
     }
 
+    /// Requests whose runs haven't begun.
+    pub(crate) fn waiting(&self) -> usize {
+        let runs = |visitor: &Visitor| {
+            let run = visitor.run.and_then(|run| self.runs.get(&run));
+            run.is_some_and(|run| run.stage == Stage::Running)
+        };
+        self.visitors.values().filter(|visitor| visitor.asked.is_some() && !runs(visitor)).count()
+    }
+
+    /// Runs under way.
+    pub(crate) fn running(&self) -> usize {
+        self.runs.values().filter(|run| run.stage == Stage::Running).count()
+    }
+
     /// The names that requests wait for, of a party that orders them.
     pub(crate) fn missing(&self) -> Vec<String> {
         self.order.missing()

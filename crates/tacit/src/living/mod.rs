@@ -22,10 +22,12 @@
 mod client;
 mod control;
 mod desk;
+mod gauges;
 mod order;
 mod server;
 
 pub(crate) use client::{Wish, ask};
+pub use gauges::{Gauges, Reading};
 pub use server::{Drain, Holdings, Offer, QUEUE, Served, Server, Serving};
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::control::{Player, Proposal, bound};
 use super::desk::{Begun, Desk};
+use super::gauges::Gauges;
 use crate::attempts::Attempts;
 use crate::deployment::{endpoint_of, run_over};
 use crate::error::link;
@@ -145,6 +146,9 @@ pub struct Server {
     notes: Notes,
     /// The names that requests wait for, since when, and whether it was told.
     waits: (Vec<String>, Instant, bool),
+    gauges: Gauges,
+    /// Runs at a time at most.
+    most: usize,
 }
 
 impl Server {
@@ -184,7 +188,8 @@ impl Server {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
         let attempts = Attempts::default();
-        let (name, bounds) = (chosen.to_string(), (runs_at_once(&chosen, &serving), attempts.left()));
+        let most = runs_at_once(&chosen, &serving);
+        let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
         let desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
         let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
@@ -199,6 +204,8 @@ impl Server {
             ends: Arc::new(AtomicBool::new(false)),
             notes: quiet(),
             waits: (Vec::new(), Instant::now(), false),
+            gauges: Gauges::default(),
+            most,
         })
     }
 
@@ -218,6 +225,11 @@ impl Server {
     /// What ends it from elsewhere.
     pub fn drain(&self) -> Drain {
         Drain { asked: self.asked.clone(), waker: self.hub.waker() }
+    }
+
+    /// How it stands, for other threads to read while it serves.
+    pub fn gauges(&self) -> Gauges {
+        self.gauges.clone()
     }
 
     /// How many connections that stay have come about so far: runs make none.
@@ -261,6 +273,7 @@ impl Server {
             }
             self.desk.tend(&mut self.hub, Instant::now());
             self.tell_waits();
+            self.gauges.set(&self.hub, &self.desk, self.most, self.attempts.count());
         }
     }
 
@@ -287,6 +300,8 @@ impl Server {
     /// Plays a run in a thread of its own.
     fn begin(&self, begun: Begun) {
         let Begun { proposal, mut links } = begun;
+        let Proposal { run, lane, players, .. } = &proposal;
+        tracing::info!(run, lane, program = hash(&proposal), clients = players.len(), "run begins");
         links.end_with(self.ends.clone());
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
         std::thread::spawn(move || {
@@ -308,6 +323,7 @@ impl Server {
     ) -> Result<(), E> {
         self.desk.ended(proposal.run, result.is_ok());
         self.ended += 1;
+        log_end(proposal, &result);
         if let Err(error) = &result {
             self.attempts.note(error);
             self.desk.bear(self.attempts.left());
@@ -351,6 +367,32 @@ impl Server {
     /// Attempts so far ([`Error::is_attempt`]).
     pub fn attempts(&self) -> u64 {
         self.attempts.count()
+    }
+}
+
+/// A program's hash.
+fn hash(proposal: &Proposal) -> String {
+    proposal.program.map(|byte| format!("{byte:02x}")).concat()
+}
+
+/// Logs how a run ended: of what was given and learnt nothing.
+fn log_end(proposal: &Proposal, result: &Result<Run, Error>) {
+    let (run, program) = (proposal.run, hash(proposal));
+    match result {
+        Ok(Run { report, .. }) => {
+            let seconds = report.elapsed.as_secs_f64();
+            let sent_bytes: u64 = report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
+            tracing::info!(run, program, seconds, sent_bytes, rounds = report.rounds, "run ended");
+        }
+        Err(error) => {
+            tracing::warn!(
+                run,
+                program,
+                attempt = error.is_attempt(),
+                error = error.to_string(),
+                "run failed"
+            );
+        }
     }
 }
 

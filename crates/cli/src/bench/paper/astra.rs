@@ -25,6 +25,7 @@ pub(in crate::bench) const ASTRA: Paper = Paper {
     printed: Vec::new,
     operations: |_| Vec::new(),
     costs: Vec::new,
+    compared: |_, _| Ok(Vec::new()),
     plots: |_| Vec::new(),
 };
 

@@ -9,12 +9,14 @@
 
 mod araki;
 mod astra;
+mod heath;
 mod li;
 mod links;
 mod mascot;
 
 pub(super) use araki::ARAKI;
 pub(super) use astra::ASTRA;
+pub(super) use heath::GMW;
 pub(super) use li::LI;
 pub(super) use mascot::MASCOT;
 
@@ -50,6 +52,8 @@ pub(super) struct Paper {
     operations: fn(quick: bool) -> Vec<Operation>,
     /// What is sent for one of what it makes, without a run: exact.
     costs: fn() -> Vec<Sent>,
+    /// Other figures, of these runs or counted.
+    compared: fn(runs: &[Run], quick: bool) -> Result<Vec<Compared>, Failure>,
     /// Its figures, each with a file's name.
     plots: fn(&[Run]) -> Vec<(&'static str, Plot<'static>)>,
 }
@@ -165,6 +169,16 @@ struct Sent {
     paper_kbit: f64,
 }
 
+/// A figure beside the paper's.
+#[derive(Clone, Debug, Serialize)]
+struct Compared {
+    table: &'static str,
+    name: String,
+    here: f64,
+    /// If it has one.
+    paper: Option<f64>,
+}
+
 /// All that `--paper` says; the fields are the keys of the JSON object.
 #[derive(Serialize)]
 struct Found {
@@ -176,6 +190,7 @@ struct Found {
     printed: Vec<PrintedRow>,
     operations: Vec<Operation>,
     costs: Vec<Sent>,
+    compared: Vec<Compared>,
     /// The drawings' files.
     plots: Vec<PathBuf>,
     version: &'static str,
@@ -220,9 +235,10 @@ pub(super) fn paper(context: &mut Context<'_>, args: &BenchArgs, paper: &Paper) 
     let printed = (paper.printed)().into_iter().map(|(name, printed)| PrintedRow { name, printed });
     let found = Found {
         bench: paper.name,
-        transport: args.transport.name(),
+        transport: args.transport().name(),
         repeat,
         plots: draw(&out, (paper.plots)(&runs))?,
+        compared: (paper.compared)(&runs, args.quick)?,
         runs,
         printed: printed.collect(),
         operations: (paper.operations)(args.quick),
@@ -474,6 +490,15 @@ impl Found {
             for row in &self.costs {
                 let kbit = row.kbit.map_or_else(|| "not made".to_owned(), |kbit| format!("{kbit:.2}"));
                 table.row([format!("  {}: {}", row.table, row.name), kbit, format!("{:.2}", row.paper_kbit)]);
+            }
+            text.extend(["\n", &table.to_string()]);
+        }
+        if !self.compared.is_empty() {
+            let mut table = Table::new(["", "here", "paper"].map(str::to_owned));
+            for row in &self.compared {
+                let paper = row.paper.map_or_else(String::new, |paper| format!("{paper:.2}"));
+                let name = format!("  {}: {}", row.table, row.name);
+                table.row([name, format!("{:.2}", row.here), paper]);
             }
             text.extend(["\n", &table.to_string()]);
         }

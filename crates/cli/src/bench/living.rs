@@ -1,0 +1,275 @@
+//! `tacit bench living`: how long a client waits for a small run of a deployment that lives, alone and among many, beside a
+//! run for which everybody meets anew.
+//!
+//! One row of a linear model: the first party gives the weights, the client the row, and it alone learns the score. Parties
+//! are processes; clients are threads of this one. A run's time is what its client waits, from asking to the output.
+
+use super::BenchArgs;
+use super::process::{Serving, configure};
+use super::work::coin_word;
+use crate::Context;
+use crate::failure::Failure;
+use crate::table::{Table, rate, seconds};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Barrier};
+use std::time::Instant;
+use tacit::advanced::program::{encode, reference};
+use tacit::program::{Builder, Data, Dtype, InputType, ProgramError, Range, Recipient, Value};
+use tacit::setup::Config;
+use tacit::{Compiled, Error, Holdings, Local, Offer, QUEUE, Seat, Served, Server, protocol};
+
+/// Of `tacit bench living`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LivingArgs {
+    /// For living: so many clients ask at once [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
+    pub(super) clients: Option<u16>,
+}
+
+/// Runs whose times are measured, of each kind.
+const RUNS: usize = 500;
+const QUICK_RUNS: usize = 12;
+const CLIENTS: u16 = 50;
+const QUICK_CLIENTS: u16 = 4;
+/// Runs that nobody measures: until everybody is connected.
+const FIRST_RUNS: usize = 3;
+/// Runs at a time, as `tacit serve` has it.
+const AT_ONCE: u16 = 4;
+const FRAC: u8 = 16;
+/// Raw values of so many bits, around zero.
+const BITS: u32 = 17;
+/// The name that clients play.
+const CLIENT: &str = "client0";
+const OPEN: &str = "client";
+
+/// What a party's process is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Job {
+    protocol: String,
+    features: usize,
+    seed: u64,
+    /// Whether the party serves; else it gathers its links for each run.
+    serves: bool,
+}
+
+impl Job {
+    /// The party's part, until this process is ended.
+    ///
+    /// # Errors
+    /// Why it can't go on.
+    pub(super) fn play(&self, config: &Path) -> Result<(), Failure> {
+        let config = Config::load(config).map_err(Error::from)?;
+        let compiled = self.program()?;
+        let weights = (config.me() == 0).then(|| self.weights(&compiled.inputs()[0]));
+        let inputs = vec![weights, None];
+        if self.serves {
+            let serving = tacit::Serving {
+                protocol: self.protocol.clone(),
+                at_once: AT_ONCE,
+                queue: QUEUE,
+                runs: None,
+                open: vec![OPEN.to_owned()],
+                holdings: Holdings::default(),
+            };
+            let mut server = Server::open(&config, vec![Offer { compiled, inputs }], serving)?;
+            return server.serve(&mut |served: Served<'_>| served.result.map(drop).map_err(Failure::from));
+        }
+        let mut seat = Seat::with(config)?;
+        loop {
+            seat.run(&compiled, &self.protocol, &inputs, &|_, _| ())?;
+        }
+    }
+
+    fn program(&self) -> Result<Arc<Compiled>, Failure> {
+        let program = self.build(if self.serves { OPEN } else { CLIENT }).map_err(Error::from)?;
+        Ok(Compiled::new(program)?.for_protocol(&*protocol(&self.protocol)?)?)
+    }
+
+    /// The score of a row of this client's.
+    fn build(&self, client: &str) -> Result<tacit::program::Program, ProgramError> {
+        let mut build = Builder::new();
+        let (kind, half) = (Dtype::Fixed { frac: FRAC }, 1 << (BITS - 1));
+        let range = Range::new(-half, half - 1);
+        let weights = build.input("P0", "weights", kind, &[self.features], range)?;
+        let row = build.input(client, "row", kind, &[1, self.features], range)?;
+        let score = build.matmul(row, weights)?;
+        build.reveal(score, Recipient::Role(client.to_owned()))?;
+        build.finish()
+    }
+
+    fn weights(&self, declared: &InputType) -> Value {
+        self.numbers(declared, 0)
+    }
+
+    /// Numbers that look random: the weights are number 0, and rows come after them.
+    fn numbers(&self, declared: &InputType, number: u64) -> Value {
+        let start = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number << 32);
+        let half = 1_i64 << (BITS - 1);
+        let raw = |at: usize| (coin_word(start.wrapping_add(at as u64)) >> (64 - BITS)) as i64 - half;
+        let unit = f64::from(1 << FRAC);
+        let data = (0..self.features).map(|at| raw(at) as f64 / unit).collect();
+        Value { shape: declared.shape.clone(), data: Data::Float(data) }
+    }
+}
+
+/// A row and its score.
+struct Question {
+    row: Value,
+    score: Data,
+}
+
+/// What a client asks, and of whom.
+struct Client {
+    job: Job,
+    compiled: Arc<Compiled>,
+    config: PathBuf,
+    questions: Vec<Question>,
+}
+
+impl Client {
+    /// A client of this configuration with so many questions, which nobody else has of `number`.
+    fn new(job: &Job, config: &Path, number: usize, questions: usize) -> Result<Self, Failure> {
+        let compiled = job.program()?;
+        let question = |at: usize| -> Result<Question, Failure> {
+            let [weights, row] = compiled.inputs() else { return Err(Failure::aborted("two inputs")) };
+            let row_value = job.numbers(row, (number << 20 | at) as u64 + 1);
+            let given = [encode(weights, &job.weights(weights)), encode(row, &row_value)];
+            let given = given.into_iter().collect::<Result<Vec<_>, _>>().map_err(Error::from)?;
+            let score = reference::run(compiled.program(), &given).map_err(Error::from)?.swap_remove(0);
+            Ok(Question { row: row_value, score: score.data })
+        };
+        let questions = (0..questions).map(question).collect::<Result<_, _>>()?;
+        Ok(Self { job: job.clone(), compiled: compiled.clone(), config: config.to_owned(), questions })
+    }
+
+    /// Asks all questions, and says how long each answer took. It is connected and waits at the barrier before the first one
+    /// that counts.
+    ///
+    /// # Errors
+    /// If a run fails, or an answer is wrong.
+    fn ask(&self, begin: &Barrier) -> Result<Vec<f64>, Failure> {
+        let ready = self.seat();
+        begin.wait();
+        let mut seat = ready?;
+        self.questions.iter().map(|question| self.answer(&mut seat, question)).collect()
+    }
+
+    /// A client that has had its first answers.
+    fn seat(&self) -> Result<Seat, Failure> {
+        let mut seat = Seat::open(&self.config)?;
+        if self.job.serves {
+            seat.play(Some(OPEN.to_owned()));
+        }
+        for question in self.questions.iter().cycle().take(FIRST_RUNS) {
+            self.answer(&mut seat, question)?;
+        }
+        Ok(seat)
+    }
+
+    fn answer(&self, seat: &mut Seat, question: &Question) -> Result<f64, Failure> {
+        let given = [None, Some(question.row.clone())];
+        let start = Instant::now();
+        let run = seat.run(&self.compiled, &self.job.protocol, &given, &|_, _| ())?;
+        let elapsed = start.elapsed().as_secs_f64();
+        match &run.outputs[..] {
+            [Some(score)] if score.data == question.score => Ok(elapsed),
+            other => Err(Failure::wrong(format!("a score is {other:?}, and should be {:?}", question.score))),
+        }
+    }
+}
+
+/// Times of runs, from the shortest to the longest, and how long all took together.
+struct Times {
+    all: Vec<f64>,
+    elapsed: f64,
+}
+
+impl Times {
+    /// That which so many of 100 don't exceed.
+    fn percentile(&self, of_100: usize) -> f64 {
+        let at = (self.all.len() * of_100).div_ceil(100).max(1) - 1;
+        self.all.get(at).copied().unwrap_or_default()
+    }
+
+    fn per_second(&self) -> f64 {
+        self.all.len() as f64 / self.elapsed
+    }
+}
+
+/// Has these clients ask, all at once.
+fn measure(clients: &[Client]) -> Result<Times, Failure> {
+    let begin = Barrier::new(clients.len() + 1);
+    let (asked, elapsed) = std::thread::scope(|scope| {
+        let asking: Vec<_> = clients.iter().map(|client| scope.spawn(|| client.ask(&begin))).collect();
+        begin.wait();
+        let start = Instant::now();
+        let all = asking
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let all: Vec<_> = all.collect();
+        (all, start.elapsed().as_secs_f64())
+    });
+    let mut all = asked.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+    all.sort_by(f64::total_cmp);
+    Ok(Times { all, elapsed })
+}
+
+pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
+    let (runs, features) = (args.count_or(QUICK_RUNS, RUNS), args.features());
+    if runs == 0 || features == 0 {
+        return Err(Failure::usage("a size of 0 leaves nothing to measure"));
+    }
+    let many = usize::from(args.living.clients.unwrap_or(if args.quick { QUICK_CLIENTS } else { CLIENTS }));
+    let name = args.protocol_name();
+    let parties = Local::new(&name)?.parties.len();
+    let parties = args.parties_or(parties);
+    let names: Vec<String> = (0..many).map(|number| format!("client{number}")).collect();
+    let deployment = |serves: bool, groups: &[usize]| -> Result<Vec<Times>, Failure> {
+        let folder = tempfile::tempdir().map_err(|error| Failure::aborted(error.to_string()))?;
+        let configs = configure(folder.path(), args.transport(), parties, &names)?;
+        let job = Job { protocol: name.clone(), features, seed: args.seed(), serves };
+        // Before processes are started that would find it out, too.
+        job.program()?;
+        let (parties, clients) = configs.split_at(parties);
+        let serving = Serving::start(parties, &job, &context.this_command)?;
+        let group = |&many: &usize| -> Result<Times, Failure> {
+            let group = clients.iter().enumerate().take(many);
+            let group = group.map(|(number, config)| Client::new(&job, config, number, runs.div_ceil(many)));
+            measure(&group.collect::<Result<Vec<_>, _>>()?)
+        };
+        groups.iter().map(group).collect::<Result<_, _>>().map_err(|failure| serving.blame(failure))
+    };
+    let living = deployment(true, &[1, many])?;
+    let fresh = deployment(false, &[1])?;
+    let [idle, busy] = &living[..] else { return Err(Failure::aborted("two groups of clients")) };
+    let kinds = [("idle", idle, 1), ("busy", busy, many), ("fresh", &fresh[0], 1)];
+    if context.json {
+        let mut object = json!({"bench": "living", "protocol": name, "parties": parties,
+            "transport": args.transport().name(), "count": runs, "rows": 1, "features": features,
+            "clients": many, "seconds": idle.percentile(50), "version": env!("CARGO_PKG_VERSION")});
+        for (kind, times, _) in kinds {
+            object[format!("{kind}_p50_seconds")] = json!(times.percentile(50));
+            object[format!("{kind}_p99_seconds")] = json!(times.percentile(99));
+            object[format!("{kind}_per_second")] = json!(times.per_second());
+        }
+        return context.line(&object.to_string());
+    }
+    let mut table = Table::new(["", "clients", "p50", "p99", "speed"].map(str::to_owned));
+    for (kind, times, clients) in kinds {
+        let kind = match kind {
+            "fresh" => "everybody meets anew for each run",
+            "busy" => "a deployment that lives, under load",
+            _ => "a deployment that lives, otherwise idle",
+        };
+        let of = [50, 99].map(|of_100| seconds(times.percentile(of_100)));
+        let [half, most] = of;
+        table.row([kind.to_owned(), clients.to_string(), half, most, rate(times.per_second(), " runs/s")]);
+    }
+    context.line(&format!(
+        "{name} of {parties} parties over {}, {runs} runs of one row with {features} features: all answers are right\n{table}",
+        args.transport().name()
+    ))
+}
