@@ -148,14 +148,13 @@ impl Log {
 
     /// Notes an operation.
     pub(crate) fn note(&mut self, operation: Operation, words: Words) {
-        match self.limits.with(self.extent, &operation).filter(|_| !self.last.operations.is_empty()) {
-            Some(extent) => self.extent = extent,
-            None => {
-                let whole = self.rest();
-                self.complete.extend(whole);
-                self.extent = Extent { elements: operation.length(), size: operation.size() };
-            }
+        let alone = Extent { elements: operation.length(), size: operation.size() };
+        let more = self.limits.with(self.extent, &operation).filter(|_| !self.last.operations.is_empty());
+        if more.is_none() {
+            let whole = self.rest();
+            self.complete.extend(whole);
         }
+        self.extent = more.unwrap_or(alone);
         self.last.note(operation, words);
     }
 

@@ -200,8 +200,8 @@ impl Proof for RingProof {
         }
         if ends_at(&self.schedule, age) {
             for (verifier, out) in [(&self.right, back), (&self.left, forth)] {
-                for end in verifier.ends(&self.schedule) {
-                    end.into_iter().for_each(|word| out.extend(word.to_le_bytes()));
+                for word in verifier.ends(&self.schedule).into_iter().flatten() {
+                    out.extend(word.to_le_bytes());
                 }
             }
         }

@@ -22,7 +22,9 @@ impl Shares {
     /// The left verifier's, of bytes that were drawn.
     pub(crate) fn drawn(bytes: &[u8; Self::BYTES]) -> Self {
         let Self(mut shares) = Self::received(bytes);
-        shares.iter_mut().for_each(|share| share[2] &= u64::MAX >> 2);
+        for share in &mut shares {
+            share[2] &= u64::MAX >> 2;
+        }
         Self(shares)
     }
 

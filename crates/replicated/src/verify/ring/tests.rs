@@ -15,7 +15,7 @@ const ID: ProofId<'static> = ProofId { session: &[7; 32], prover: 0, batch: 3, r
 fn operations() -> Vec<Operation> {
     let each = |count, inner| Outputs::Each { count, inner };
     let all = [each(1, 1), each(1500, 1), each(3, 5), Outputs::Matrix { m: 3, k: 7, n: 5 }, each(1, 300)];
-    let matrix = Operation { outputs: Outputs::Matrix { m: 70, k: 2050, n: 2 }, shift: 0 };
+    let matrix = Operation { outputs: Outputs::Matrix { m: 40, k: 2050, n: 2 }, shift: 0 };
     let of = |outputs| [0, 56, 63].map(|shift| Operation { outputs, shift });
     all.into_iter().flat_map(of).chain([matrix]).collect()
 }
@@ -174,6 +174,9 @@ fn honest_proofs_pass() {
     for draw in [0, u64::MAX, 1 << 63].map(Some).into_iter().chain([None]) {
         for batch in &batches(&operations(), || draw.unwrap_or_else(|| rng.word())) {
             assert!(passes(sides(batch), sides(batch), 9, Change::default()), "all {draw:?}");
+            if draw.is_some() {
+                break;
+            }
         }
     }
     for count in [1, 2, 8, 9, 500] {
