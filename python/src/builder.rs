@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice};
-use tacit::program::{Index, NodeId, ProgramError, Recipient, Source, Uses};
+use tacit::program::{Index, NodeId, Pieces, Piecewise, ProgramError, Recipient, Source, Uses};
 
 use crate::circuit::Circuit;
 use crate::program::Program;
@@ -227,6 +227,38 @@ impl Builder {
     /// `a >> by`.
     fn shift_right(&mut self, py: Python<'_>, a: u32, by: u8) -> PyResult<u32> {
         self.make(py, |build| build.shift_right(NodeId::new(a), by))
+    }
+
+    /// A function of raw values by pieces: even ones, where `low` and `high` are given, else octaves in parts. Its results are raw
+    /// values of so many fraction bits.
+    #[pyo3(signature = (a, bits, parts, low, high, places, guard, terms, coefficients, frac))]
+    #[expect(clippy::too_many_arguments, reason = "a table has that many parts")]
+    fn piecewise(
+        &mut self,
+        py: Python<'_>,
+        a: u32,
+        bits: u8,
+        parts: u8,
+        low: Option<i64>,
+        high: Option<i64>,
+        places: u8,
+        guard: u8,
+        terms: usize,
+        coefficients: Vec<i64>,
+        frac: u8,
+    ) -> PyResult<u32> {
+        let pieces = match (low, high) {
+            (Some(low), Some(high)) => Pieces::Even { low, high, bits },
+            _ => Pieces::Octaves { bits, parts },
+        };
+        let function = Piecewise::new(pieces, places, guard, terms, coefficients.into());
+        let function = function.ok_or_else(|| PyTypeError::new_err("a table that doesn't fit its pieces"))?;
+        self.make(py, |build| build.piecewise(NodeId::new(a), function.into(), frac))
+    }
+
+    /// The number of so many fraction bits that has the same raw value.
+    fn raw_as(&mut self, py: Python<'_>, a: u32, frac: u8) -> PyResult<u32> {
+        self.make(py, |build| build.raw_as(NodeId::new(a), frac))
     }
 
     /// Another kind for the same numbers.

@@ -26,6 +26,18 @@ ahead of time what runs need, for protocols in two phases.
 from tacit import circuits, crypto, learn
 from tacit._branch import cond, switch
 from tacit._circuit import Circuit, bits, bytes_of, circuit
+from tacit._elementary import (
+    divide,
+    exp,
+    log,
+    normal_cdf,
+    reciprocal,
+    rsqrt,
+    sigmoid,
+    softmax,
+    sqrt,
+    tanh,
+)
 from tacit._functions import (
     argmax,
     argmin,
@@ -45,9 +57,12 @@ from tacit._handles import Kept, Revealed, Secret
 from tacit._keep import keep, kept
 from tacit._native import version as _version
 from tacit._offline import Prepared, offline, stock
+from tacit._order import argsort, isin, median, quantile, searchsorted, sort
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local
+from tacit._selection import Selection
+from tacit._statistics import corrcoef, cov, std, var
 from tacit._tensor import Tensor, matmul
 from tacit._trace import Function, function, reveal, secret
 from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, modular, ring
@@ -89,11 +104,13 @@ __all__ = [
     "Runner",
     "Secret",
     "SecretError",
+    "Selection",
     "StoreError",
     "TacitError",
     "Tensor",
     "argmax",
     "argmin",
+    "argsort",
     "assume",
     "bits",
     "bool_",
@@ -104,8 +121,12 @@ __all__ = [
     "concatenate",
     "cond",
     "connect",
+    "corrcoef",
+    "cov",
     "crypto",
+    "divide",
     "dot",
+    "exp",
     "fixed",
     "function",
     "init",
@@ -113,25 +134,40 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "isin",
     "keep",
     "kept",
     "learn",
     "local",
+    "log",
     "matmul",
     "maximum",
+    "median",
     "minimum",
     "modular",
+    "normal_cdf",
     "offline",
+    "quantile",
+    "reciprocal",
     "relu",
     "repeat",
     "reveal",
     "ring",
+    "rsqrt",
+    "searchsorted",
     "secret",
     "shuffle",
+    "sigmoid",
     "sigmoid3",
+    "softmax",
+    "sort",
+    "sqrt",
     "stack",
+    "std",
     "stock",
     "switch",
+    "tanh",
+    "var",
     "where",
     "windows",
 ]

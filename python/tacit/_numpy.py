@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
+from tacit import _elementary, _moved, _order, _rounding, _statistics
 from tacit import _functions as tacit
 from tacit._location import fault
+from tacit._selection import Selection
 from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
 from tacit.errors import ProgramTypeError
 
@@ -17,11 +22,30 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "subtract": lambda a, b: binary("sub", a, b),
     "multiply": multiply,
     "matmul": matmul,
-    "divide": lambda a, b: _left(a, b).__truediv__(b),
+    "divide": lambda a, b: a / b if isinstance(a, Tensor) else b.__rtruediv__(a),
     "floor_divide": lambda a, b: a // b if isinstance(a, Tensor) else b.__rfloordiv__(a),
     "remainder": lambda a, b: binary("remainder", a, b),
-    "right_shift": lambda a, b: _left(a, b).__rshift__(b),
-    "power": lambda a, b: _left(a, b).__pow__(b),
+    "right_shift": operator.rshift,
+    "power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
+    "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
+    "exp": _elementary.exp,
+    "exp2": lambda a: _elementary.exp(_statistics.as_fixed(tensor_of(a)) * float(np.log(2))),
+    "expm1": lambda a: _elementary.exp(a) - 1,
+    "log": _elementary.log,
+    "log2": _elementary.log2,
+    "log10": _elementary.log10,
+    "log1p": lambda a: _elementary.log(a + 1),
+    "sqrt": _elementary.sqrt,
+    "reciprocal": _elementary.reciprocal,
+    "tanh": _elementary.tanh,
+    "sign": _rounding.sign,
+    "floor": _rounding.floor,
+    "ceil": _rounding.ceil,
+    "trunc": _rounding.trunc,
+    "rint": _rounding.rounded,
+    "fabs": abs,
+    "fmax": tacit.maximum,
+    "fmin": tacit.minimum,
     "square": lambda a: a * a,
     "negative": lambda a: -a,
     "positive": lambda a: a,
@@ -66,17 +90,98 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dot": matmul,
     "where": tacit.where,
     "clip": tacit.clip,
-    "concatenate": tacit.concatenate,
+    "concatenate": lambda values, axis=0: (
+        tacit.concatenate([_flat(value) for value in values])
+        if axis is None
+        else tacit.concatenate(values, axis)
+    ),
     "stack": tacit.stack,
+    "vstack": lambda values: _moved.rows_of(values, 0),
+    "hstack": lambda values: _moved.rows_of(values, 1),
+    "column_stack": _moved.column_stack,
+    "append": lambda a, b, axis=None: _FUNCTIONS["concatenate"]([a, b], axis),
+    "split": _moved.split,
+    "array_split": lambda a, sections, axis=0: _moved.split(a, sections, axis, equal=False),
+    "cumsum": _moved.cumsum,
+    "cumprod": _moved.cumprod,
+    "prod": _moved.prod,
+    "diff": _moved.diff,
+    "einsum": _moved.einsum,
+    "inner": matmul,
+    "vdot": matmul,
+    "outer": lambda a, b: multiply(_flat(a).reshape(-1, 1), _flat(b).reshape(1, -1)),
+    "trace": lambda a: _moved.moved(a, np.diagonal).sum(),
+    "var": _statistics.var,
+    "std": _statistics.std,
+    "average": _statistics.average,
+    "cov": _statistics.cov,
+    "corrcoef": _statistics.corrcoef,
+    "norm": _statistics.norm,
+    "ptp": lambda a, axis=None, keepdims=False: (
+        tensor_of(a).max(axis, keepdims=keepdims) - tensor_of(a).min(axis, keepdims=keepdims)
+    ),
+    "count_nonzero": lambda a, axis=None, keepdims=False: (tensor_of(a) != 0).sum(axis, keepdims=keepdims),
+    "sort": _order.sort,
+    "argsort": _order.argsort,
+    "median": _order.median,
+    "percentile": _order.percentile,
+    "quantile": _order.quantile,
+    "histogram": _order.histogram,
+    "bincount": _order.bincount,
+    "searchsorted": _order.searchsorted,
+    "digitize": lambda a, bins, right=False: _order.searchsorted(bins, a, "left" if right else "right"),
+    "isin": _order.isin,
+    "unique": _order.unique,
+    "round": _rounding.rounded,
+    "around": _rounding.rounded,
+    "fix": _rounding.trunc,
+    "array_equal": lambda a, b: (tensor_of(a, b) == (b if isinstance(a, Tensor) else a)).all(),
+    "zeros_like": lambda a, *_: np.zeros(a.shape),
+    "ones_like": lambda a, *_: np.ones(a.shape),
+    "full_like": lambda a, value, *_: np.full(a.shape, value),
+    "copy": lambda a: a,
+    "atleast_1d": lambda a: a if a.ndim else a.reshape(1),
+    "result_type": lambda *_: np.dtype(float),
 }
 
+_FUNCTIONS.update(
+    (name, _moved.arrange(getattr(np, name)))
+    for name in [
+        "flip",
+        "fliplr",
+        "flipud",
+        "roll",
+        "rot90",
+        "repeat",
+        "tile",
+        "take",
+        "delete",
+        "diagonal",
+        "squeeze",
+        "expand_dims",
+        "swapaxes",
+        "moveaxis",
+        "take_along_axis",
+        "compress",
+    ]
+)
 
-def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Tensor:
+_REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
+
+_OF_SELECTIONS = "sum mean var std max min any"
+
+
+def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What `np.add(a, b)` and its like mean for tensors."""
     operation = _UFUNCS.get(called.__name__)
     if operation is None:
         _unsupported(called.__name__)
-    if method != "__call__" or options:
+    if method == "reduce" and called.__name__ in _REDUCTIONS:
+        return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **_meant(options))
+    if method == "outer" and not options:
+        a, b = (value if isinstance(value, Tensor) else np.asarray(value) for value in inputs)
+        return operation(a.reshape(*a.shape, *(1,) * b.ndim), b)
+    if method != "__call__" or _meant(options):
         _unsupported(called.__name__, " but in the plain form, without further arguments")
     return operation(*inputs)
 
@@ -87,24 +192,44 @@ def function(called: Any, inputs: Any, options: Any) -> Any:
     if operation is None:
         _unsupported(called.__name__)
     try:
-        return operation(*inputs, **options)
+        return operation(*inputs, **_meant(options))
     except TypeError as error:
         if isinstance(error, ProgramTypeError):
             raise
         _unsupported(called.__name__, f" with these arguments ({error})")
 
 
-def _left(a: Any, b: Any) -> Tensor:
-    """The left operand, of an operation that takes secrets only there."""
-    if not isinstance(a, Tensor):
-        raise tensor_of(b)._no_secret_divisor()
-    return a
+def of_selection(called: Any, inputs: Any, options: Any) -> Any:
+    """What `np.mean(x[mask])` and its like mean."""
+    name = called.__name__.removeprefix("a") if called.__name__ in ("amax", "amin") else called.__name__
+    if name == "size" and isinstance(inputs[0], Selection):
+        return inputs[0].count()
+    if name not in _OF_SELECTIONS.split() or not isinstance(inputs[0], Selection):
+        _unsupported(called.__name__, " that a secret mask selects")
+    return getattr(inputs[0], name)(*inputs[1:], **_meant(options))
+
+
+def _meant(options: dict[str, Any]) -> dict[str, Any]:
+    """What is asked for beyond what is so anyhow."""
+    nothing = {"out": None, "dtype": None, "where": None, "kind": None, "order": None, "stable": None}
+    return {
+        name: value
+        for name, value in options.items()
+        if not (
+            (name in nothing and value is None)
+            or value is getattr(np, "_NoValue", None)
+            or (name == "kind" and value in ("quicksort", "stable", "mergesort", "heapsort"))
+        )
+    }
+
+
+def _flat(value: Any) -> Any:
+    return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)
 
 
 def _unsupported(name: str, how: str = "") -> NoReturn:
     raise fault(
         ProgramTypeError,
         f"np.{name} is not supported on secrets{how}",
-        "tacit.where, concatenate, stack, maximum, minimum, clip, relu, matmul, sigmoid3 and the methods of "
-        "tacit.Tensor are what there is",
+        "docs/numpy.md lists what there is, and what to write instead",
     )

@@ -38,18 +38,12 @@ def matmul(tensor: Tensor, value: Any, *, left: bool, exact: bool) -> Tensor:
 
 
 def divide(tensor: Tensor, divisor: Any) -> Tensor:
-    """`tensor / divisor`, for fixed point and public divisors. See `Tensor.__truediv__`."""
-    from tacit._tensor import Tensor, known_value
+    """`tensor / divisor`, for public divisors; integers become fixed(16). See `Tensor.__truediv__`."""
+    from tacit._statistics import as_fixed
+    from tacit._tensor import known_value
 
-    if isinstance(divisor, Tensor):
-        raise tensor._no_secret_divisor()
     known = known_value(divisor)
-    if tensor._kind.kind != "fixed":
-        raise fault(
-            ProgramTypeError,
-            f"`/` is not defined for {tensor.dtype}",
-            "convert it first, with x.astype(tacit.fixed(16)), or round down with //",
-        )
+    tensor = as_fixed(tensor)
     return tensor._made(tensor._at().divide(tensor._id, known))
 
 

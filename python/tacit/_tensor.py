@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from tacit import _public
 from tacit._handles import Handle, Unknown
+from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._values import is_float, public, shape_of
 from tacit.dtypes import DType
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from tacit._native import Builder, Type
     from tacit._values import Public
-
-Axes: TypeAlias = int | Sequence[int] | None
-Index: TypeAlias = int | slice | EllipsisType | None
 
 
 class Tensor(Unknown):
@@ -33,6 +31,9 @@ class Tensor(Unknown):
     factor or divisor counts as it is; a float in a sum, a comparison or a choice is first rounded like an
     input. An operation whose result might not fit in 64 bits is refused when it is traced.
     """
+
+    __pandas_priority__ = 5000
+    """pandas leaves operators with a tensor to it."""
 
     __slots__ = ("_builder", "_id", "_kind")
 
@@ -119,7 +120,15 @@ class Tensor(Unknown):
         return matmul(other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        """Fixed point divided by public numbers, which count as they are; rounded once, for every range."""
+        """The quotient, to the nearest step of the finer one; integers become fixed(16).
+
+        Public numbers count as they are, and the quotient is right for every range. By secrets it is a
+        circuit with a digit after another: `tacit.divide` says what a divisor of 0 makes.
+        """
+        if isinstance(other, Tensor):
+            from tacit._elementary import divide
+
+            return divide(self, other)
         return _public.divide(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
@@ -150,23 +159,49 @@ class Tensor(Unknown):
             raise fault(ProgramTypeError, f">> is defined for a public integer from 0 to 63, not {other!r}")
         return self._made(self._at().shift_right(self._id, other))
 
-    def __pow__(self, exponent: int) -> Tensor:
-        """A power with a public exponent, an integer from 1 on, by squaring; each product is rounded."""
-        if type(exponent) is not int or exponent < 1:
+    def __pow__(self, exponent: float) -> Tensor:
+        """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
+        if isinstance(exponent, float) and exponent in (0.5, -0.5):
+            from tacit import _elementary
+
+            return _elementary.sqrt(self) if exponent > 0 else _elementary.rsqrt(self)
+        if isinstance(exponent, Tensor):
+            raise self._no_secret_exponent()
+        if isinstance(exponent, float) and exponent.is_integer():
+            exponent = int(exponent)
+        if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
             raise fault(
-                ProgramTypeError, f"the exponent of ** has to be an integer from 1 on, not {exponent!r}"
+                ProgramTypeError,
+                f"the exponent of ** has to be a public integer, 0.5 or -0.5, not {exponent!r}",
+                "for others, np.exp(y * np.log(x))",
             )
+        left = int(exponent)
+        if left < 0:
+            return 1 / self**-left
+        if left == 0:
+            return self * 0 + 1
         result, power = None, self
         while True:
-            if exponent & 1:
+            if left & 1:
                 result = power if result is None else result * power
-            exponent >>= 1
-            if not exponent:
+            left >>= 1
+            if not left:
                 return result if result is not None else power
             power = power * power
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
-        raise self._no_secret_divisor()
+    def __rpow__(self, other: Any) -> NoReturn:
+        raise self._no_secret_exponent()
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        """A public number divided by a secret: `tacit.divide`."""
+        from tacit._elementary import divide
+
+        return divide(other, self)
+
+    def __round__(self, digits: int | None = None) -> Tensor:
+        from tacit._rounding import rounded
+
+        return rounded(self, digits or 0)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
         return binary("quotient", other, self)
@@ -225,12 +260,55 @@ class Tensor(Unknown):
 
     def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
         """The sum over some axes, or over all; bools are counted. No messages."""
-        return self._made(self._at().sum(self._id, _axes(axis), keepdims))
+        return self._made(self._at().sum(self._id, axes_of(axis), keepdims))
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
-        """The mean of fixed-point numbers over some axes, or over all; rounded once, as `/` does."""
-        total = self.sum(axis, keepdims=keepdims)
-        return _public.divide(total, self.size // total.size)
+        """The mean over some axes, or over all; rounded once, as `/` does. Of integers fixed(16)."""
+        from tacit._statistics import mean
+
+        return mean(self, axis, keepdims=keepdims)
+
+    def var(self, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
+        """The variance along an axis, or of all: `tacit.var`."""
+        from tacit._statistics import var
+
+        return var(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
+        """The standard deviation along an axis, or of all: `tacit.std`."""
+        from tacit._statistics import std
+
+        return std(self, axis, ddof=ddof, keepdims=keepdims)
+
+    def prod(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """The product along an axis, or of all, in a tree; each product of fixed point is rounded."""
+        from tacit._moved import prod
+
+        return prod(self, axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Tensor:
+        """The sums of all elements up to each. No messages."""
+        from tacit._moved import cumsum
+
+        return cumsum(self, axis)
+
+    def argsort(self, axis: int | None = -1) -> Tensor:
+        """Where the elements stand that make an ascending order; equal ones keep theirs."""
+        from tacit._order import argsort
+
+        return argsort(self, axis)
+
+    def clip(self, low: Any, high: Any) -> Tensor:
+        """At least `low` and at most `high`, which are public."""
+        from tacit._functions import clip
+
+        return clip(self, low, high)
+
+    def round(self, digits: int = 0) -> Tensor:
+        """To the nearest with so many decimal digits, ties up."""
+        from tacit._rounding import rounded
+
+        return rounded(self, digits)
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
         """The largest along an axis, or of all; a comparison for every element but one, in a tree."""
@@ -269,12 +347,12 @@ class Tensor(Unknown):
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order, in reverse without one."""
-        order = _unpacked(axes)
+        order = unpacked(axes)
         return self._made(self._at().transpose(self._id, [*map(operator.index, order)] if order else None))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same elements in row-major order in another shape; one length may be -1."""
-        return self._made(self._at().reshape(self._id, [*map(operator.index, _unpacked(shape))]))
+        return self._made(self._at().reshape(self._id, [*map(operator.index, unpacked(shape))]))
 
     def flatten(self) -> Tensor:
         """All elements on one axis."""
@@ -286,16 +364,31 @@ class Tensor(Unknown):
         """Repeated along new axes and those of length 1."""
         return self._made(self._at().broadcast_to(self._id, [*map(operator.index, shape)]))
 
-    def __getitem__(self, key: Index | tuple[Index, ...]) -> Tensor:
-        """Some of the elements: integers, slices, `...` and `None`, all of them public."""
+    @overload
+    def __getitem__(self, key: Plain | tuple[Plain, ...]) -> Tensor: ...
+
+    @overload
+    def __getitem__(self, key: Index) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """Some of the elements, by anything that indexes an array.
+
+        What is public costs nothing. A secret integer, or an array of them, costs a comparison with each
+        place of the first axis, and a product. A secret mask selects a number of elements that nobody knows:
+        they have `sum`, `mean`, `count`, `min`, `max`, `var` and `std`.
+        """
         entries = key if isinstance(key, tuple) else (key,)
-        return self._made(self._at().index(self._id, [_entry(entry) for entry in entries]))
+        if not all(map(is_plain, entries)):
+            from tacit._moved import selected
+
+            return selected(self, key)
+        return self._made(self._at().index(self._id, [entry_of(entry) for entry in entries]))
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise fault(
             ProgramTypeError,
             "a secret tensor can't be changed",
-            "make a new one with tacit.where(condition, a, b) or tacit.concatenate([...])",
+            "make a new one: tacit.where(mask, value, x), where np.arange(len(x)) == i masks one place",
         )
 
     def __contains__(self, item: object) -> NoReturn:
@@ -330,7 +423,7 @@ class Tensor(Unknown):
 
     # NumPy's functions, called with a tensor.
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         from tacit import _numpy
 
         return _numpy.ufunc(ufunc, method, inputs, options)
@@ -380,9 +473,11 @@ class Tensor(Unknown):
             )
         return self
 
-    def _no_secret_divisor(self) -> ProgramError:
+    def _no_secret_exponent(self) -> ProgramError:
         return fault(
-            ProgramTypeError, "division by a secret is not supported", "divide by public numbers only"
+            ProgramTypeError,
+            "a secret can't be an exponent of **",
+            "use np.exp(a * np.log(2)) for 2**a, or a product for each of a few exponents and tacit.where",
         )
 
     def _refuse(self, use: str) -> NoReturn:
@@ -477,38 +572,4 @@ def shape(value: Any) -> tuple[int, ...]:
 def _holds_tensors(value: Any) -> bool:
     return any(
         isinstance(item, Tensor) or (type(item) in (list, tuple) and _holds_tensors(item)) for item in value
-    )
-
-
-def _axes(axis: Axes) -> list[int] | None:
-    if axis is None:
-        return None
-    return [*map(operator.index, axis)] if isinstance(axis, Sequence) else [operator.index(axis)]
-
-
-def _unpacked(arguments: tuple[Any, ...]) -> Sequence[int]:
-    """Lengths or axes, given one by one or as one sequence."""
-    if len(arguments) == 1 and isinstance(arguments[0], Sequence):
-        return arguments[0]
-    return arguments
-
-
-def _entry(entry: Any) -> Index:
-    if entry is None or entry is ... or isinstance(entry, slice):
-        return entry
-    if isinstance(entry, Tensor):
-        raise fault(
-            SecretError,
-            "a secret can't be an index: which element is read would show it",
-            "use tacit.where(np.arange(n) == index, x, 0).sum(), or a comparison",
-        )
-    try:
-        if not isinstance(entry, bool):
-            return operator.index(entry)
-    except TypeError:
-        pass
-    raise fault(
-        ProgramTypeError,
-        f"a {type(entry).__name__} can't be an index",
-        "use integers and slices, and tacit.stack([x[i] for i in places]) for a choice of places",
     )

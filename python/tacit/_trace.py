@@ -8,7 +8,7 @@ import inspect
 import math
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, overload
 
 from tacit import _tree
 from tacit._handles import Handle, Kept, Revealed, Secret
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 P = ParamSpec("P")
+
+DEFAULT_BITS = 47
+"""Bits of a raw value where no range is declared: less than 2**31 for fixed(16). It leaves room for sums."""
 
 
 def secret(
@@ -42,8 +45,8 @@ def secret(
             `tacit.modular(2**64)`.
         range: The least and the largest value of an element. Everybody knows it; values outside are refused
             before they are sent. From it follows what arithmetic can be done without overflow. Without one,
-            an element may be anything that its type holds, which leaves fixed point and int64 no room for
-            sums and products.
+            fixed point and int64 are from -2**47 to 2**47 - 1 steps, below 2**31 for fixed(16), which leaves
+            room for sums, and integers of fewer bits may be anything that they hold.
         name: What the owner calls it; if not given, the name of the function's parameter.
 
     Raises:
@@ -116,22 +119,36 @@ def function(function: Callable[P, Any]) -> Function[P]:
     return Function(function)
 
 
-def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
+@overload
+def reveal(value: Tensor, to: str | Sequence[str] = "all") -> Revealed: ...
+
+
+@overload
+def reveal(value: Any, to: str | Sequence[str] = "all") -> Any: ...
+
+
+def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
     """Lets somebody learn a value: the only way out of a program.
 
     Args:
-        value: A tensor.
+        value: A tensor, or tuples, lists and dicts with tensors in them; what else is in them stays.
         to: "all" (every computing party and everyone who gives or gets something), one name, or several.
 
     Returns:
-        A handle for the traced function to return. It can't be computed with: the value is known after the
-        run.
+        A handle for the traced function to return, or handles in the same structure. They can't be computed
+        with: values are known after the run.
 
     Raises:
         ProgramError: `value` isn't a tensor, or `to` names nobody.
     """
     if isinstance(value, Handle):
         value._refuse("tacit.reveal")
+    if type(value) in (dict, list, tuple) and any(
+        isinstance(leaf, Tensor) for leaf in _tree.leaves(value).values()
+    ):
+        return _tree.changed(
+            value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, Tensor) else leaf, ""
+        )
     if not isinstance(value, Tensor):
         raise fault(
             ProgramTypeError,
@@ -188,6 +205,8 @@ class _Trace:
         self.admitted: dict[int, Tensor] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
+        self.sorted: dict[tuple[int, int], Tensor] = {}
+        """What is sorted, by node and axis."""
         self.bodies: list[str] = []
         """Bodies that are repeated and arms of branches that are being traced, one inside another."""
 
@@ -300,6 +319,9 @@ def _raw_range(declared: Secret | Kept) -> tuple[int | None, int | None]:
     """A range in raw values; ends of fixed point are rounded as inputs are."""
     dtype = declared.dtype
     if declared.range is None:
+        if isinstance(declared, Secret) and dtype.kind in ("int", "fixed"):
+            low, high = dtype.limits
+            return max(low, -(1 << DEFAULT_BITS)), min(high, (1 << DEFAULT_BITS) - 1)
         return dtype.limits if dtype.kind == "int" else (None, None)
     if dtype.kind == "int":
         return int(declared.range[0]), int(declared.range[1])

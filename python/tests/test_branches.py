@@ -39,7 +39,7 @@ def test_cond_takes_an_arm(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("arms", [1, 2, 3, 5])
 def test_switch_takes_the_arm_of_its_number_or_the_last(protocol: str, arms: int) -> None:
-    def chosen(i: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+    def chosen(i: tacit.Tensor, x: tacit.Tensor) -> Any:
         return tacit.reveal(tacit.switch(i, [lambda x, by=by: x * (x + by) for by in range(arms)], x))
 
     plan = tacit.function(chosen).trace(number("alice", -2, 8), number("bob"))
@@ -50,7 +50,7 @@ def test_switch_takes_the_arm_of_its_number_or_the_last(protocol: str, arms: int
 
 
 def test_branches_stand_in_arms() -> None:
-    def chosen(c: tacit.Tensor, d: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+    def chosen(c: tacit.Tensor, d: tacit.Tensor, x: tacit.Tensor) -> Any:
         def outer(x: tacit.Tensor) -> Any:
             return tacit.cond(d > x, lambda x: x * 3 + d, lambda x: x * d, x)
 
@@ -65,7 +65,7 @@ def test_branches_stand_in_arms() -> None:
 
 def test_arms_share_rounds() -> None:
     def rounds(one: Any, other: Any) -> int:
-        def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        def chosen(c: tacit.Tensor, x: tacit.Tensor) -> Any:
             return tacit.reveal(tacit.cond(c > 0, one, other, x))
 
         plan = tacit.function(chosen).trace(number("alice"), number("bob"))
@@ -100,7 +100,7 @@ def test_dicts_of_arms_go_by_their_keys(protocol: str) -> None:
 
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
     def refused(body: Any, match: str) -> None:
-        def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        def chosen(c: tacit.Tensor, x: tacit.Tensor) -> Any:
             return tacit.reveal(tacit.cond(c > 0, body, lambda x: x, x))
 
         with pytest.raises(tacit.ProgramError, match=match):
@@ -138,7 +138,7 @@ def test_conditions_and_results_have_to_fit() -> None:
 
 
 def test_public_conditions_trace_one_arm() -> None:
-    def chosen(x: tacit.Tensor) -> tacit.Revealed:
+    def chosen(x: tacit.Tensor) -> Any:
         taken = tacit.cond(True, lambda x: x + 1, lambda _: 1 / 0, x)
         return tacit.reveal(tacit.switch(9, [lambda _: 1 / 0, lambda x: x * 2], taken))
 

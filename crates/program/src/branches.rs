@@ -172,6 +172,10 @@ fn refused(operation: &Operation) -> Option<&'static str> {
         | Operation::Divide
         | Operation::Remainder
         | Operation::Within { .. }
+        | Operation::Raw { .. }
+        | Operation::Ratio { .. }
+        | Operation::Root { .. }
+        | Operation::Piecewise(_)
         | Operation::Circuit(_) => None,
     }
 }

@@ -10,8 +10,8 @@ pub(crate) use clear::Clear;
 use crate::plan::Modulus;
 use crate::value::words_of;
 use crate::{
-    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Operation, Program, Range,
-    Recipient, Value,
+    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Operation, Pieces, Piecewise,
+    Program, Range, Recipient, Value,
 };
 
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
@@ -36,9 +36,9 @@ pub(crate) fn has_bits(program: &Program) -> bool {
     !program.nodes().iter().any(|node| node.ty.secret && prime(node.ty.kind))
 }
 
-/// Whether a program has a product that rings don't round.
+/// Whether a program has a product of matrices that rings don't round.
 pub(crate) fn is_beyond_rings(program: &Program) -> bool {
-    program.nodes().iter().any(|node| matches!(node.operation, Operation::WideProduct { .. }))
+    program.nodes().iter().any(|node| matches!(node.operation, Operation::WideProduct { matrix: true, .. }))
 }
 
 /// Inputs of the declared types: ends of their ranges, and values between them.
@@ -173,6 +173,38 @@ fn reals(rng: &mut TestRng, not_zero: bool) -> Value {
     Value { shape, data: Data::Float((0..len).map(|_| real(rng, not_zero)).collect()) }
 }
 
+/// Windows along an axis, or along all.
+fn windows(
+    build: &mut Builder,
+    a: NodeId,
+    axis: Option<i64>,
+    rng: &mut TestRng,
+) -> Result<NodeId, crate::ProgramError> {
+    let shape = build.type_of(a)?.shape.clone();
+    let lengths: Vec<usize> = shape.iter().map(|&length| rng.random_range(1..=length.max(2))).collect();
+    let one = &lengths[..lengths.len().min(1)];
+    match axis {
+        None => build.windows(a, &lengths, None),
+        Some(axis) => build.windows(a, one, Some(&[axis])),
+    }
+}
+
+/// A function by pieces.
+fn function(rng: &mut TestRng) -> Piecewise {
+    let (parts, places) = (rng.random_range(0..4u8), rng.random_range(0..9u8));
+    let bits = parts + places + 1 + rng.random_range(0..9u8);
+    let low = rng.random_range(-1000..1000);
+    let (pieces, count) = if rng.random_range(0..2u8) == 0 {
+        let high = low + rng.random_range(0..8i64 << bits);
+        (Pieces::Even { low, high, bits }, ((high - low) >> bits) as usize + 1)
+    } else {
+        (Pieces::Octaves { bits, parts }, usize::from(bits) << parts)
+    };
+    let terms = rng.random_range(1..4);
+    let coefficients = (0..count * terms).map(|_| rng.random_range(-1_000_000..1_000_000)).collect();
+    Piecewise::new(pieces, places, rng.random_range(0..5), terms, coefficients).unwrap()
+}
+
 /// A vector or a matrix that `a` can be multiplied by, from the right or from the left.
 fn weights(build: &Builder, a: NodeId, rng: &mut TestRng) -> Result<(Value, bool), crate::ProgramError> {
     let own = build.type_of(a)?.shape.clone();
@@ -209,7 +241,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
     let axis = rng.random_range(-2..3i64);
     let keepdims = rng.random_range(0..2u8) == 0;
     let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
-    let result = match rng.random_range(0..54u8) {
+    let result = match rng.random_range(0..58u8) {
         0 | 1 => build.add(a, b),
         2 => build.sub(a, b),
         3 => build.neg(a),
@@ -276,13 +308,14 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             let divisor = if keepdims { build.maximum(b, bound) } else { build.minimum(b, bound) };
             divisor.and_then(|by| if axis > 0 { build.quotient(a, by) } else { build.remainder(a, by) })
         }
-        45 => {
-            let shape = build.type_of(a).ok()?.shape.clone();
-            let lengths: Vec<usize> =
-                shape.iter().map(|&length| rng.random_range(1..=length.max(2))).collect();
-            let one = &lengths[..lengths.len().min(1)];
-            if keepdims { build.windows(a, &lengths, None) } else { build.windows(a, one, Some(&[axis])) }
+        45 => windows(build, a, keepdims.then_some(axis), rng),
+        54 => build.ratio(a, b),
+        55 => build.sqrt(a),
+        56 => {
+            let function = std::sync::Arc::new(function(rng));
+            build.piecewise(a, function, rng.random_range(0..20))
         }
+        57 => build.raw_as(a, rng.random_range(0..30)),
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
             let [low, high] = bounds.map(|bound| build.public(Dtype::Int, vec![], vec![bound]));

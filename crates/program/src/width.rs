@@ -63,6 +63,16 @@ impl Format {
         Self { bits, signed: true }
     }
 
+    /// Whether no number of it is above another.
+    pub(crate) fn is_at_most(self, end: i128) -> bool {
+        self.bits <= 64 && (1 << (self.bits - usize::from(self.signed))) - 1 <= end
+    }
+
+    /// Whether no number of it is below another.
+    pub(crate) fn is_at_least(self, end: i128) -> bool {
+        self.bits <= 64 && if self.signed { -1 << (self.bits - 1) >= end } else { 0 >= end }
+    }
+
     /// That of a type's elements; integers modulo 2^k have k bits.
     pub(crate) fn of(ty: &Type) -> Self {
         match ty.kind {

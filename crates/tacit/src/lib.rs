@@ -94,8 +94,8 @@ pub mod program {
     pub use tacit_program::cost::{Cost, Itemised, Phase, PhaseCost};
     pub use tacit_program::{
         Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, Keep, KeptType, MAX_ELEMENTS,
-        MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Program, ProgramError, Range, Real,
-        Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
+        MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Pieces, Piecewise, Program,
+        ProgramError, Range, Real, Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
     };
 }
 

@@ -24,6 +24,7 @@ mod arithmetic;
 mod arrange;
 mod branch;
 mod compare;
+mod functions;
 mod keep;
 mod repeat;
 mod rounded;
@@ -193,7 +194,11 @@ impl Builder {
     /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
     /// that name and for so many operands.
     pub fn call(&mut self, method: &str, operands: &[NodeId]) -> Option<Result<NodeId, ProgramError>> {
-        let mut methods = arithmetic::METHODS.iter().chain(branch::METHODS).chain(compare::METHODS);
+        let mut methods = arithmetic::METHODS
+            .iter()
+            .chain(branch::METHODS)
+            .chain(compare::METHODS)
+            .chain(functions::METHODS);
         let (_, method) = methods.find(|(name, _)| *name == method)?;
         Some(match (method, operands) {
             (Method::One(make), &[a]) => make(self, a),

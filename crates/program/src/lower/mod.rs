@@ -324,9 +324,12 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
-            Operation::WideProduct { matrix, by } => self.wide_product(operands, *matrix, *by, ty),
+            Operation::WideProduct { matrix, by } => self.wide_product(operands, *matrix, *by, ty, domain),
             Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
                 self.rounded(id, operation, operands[0], ty)
+            }
+            Operation::Ratio { .. } | Operation::Root { .. } | Operation::Piecewise(_) => {
+                self.by_circuit(operation, operands, ty, domain)
             }
             Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
             Operation::Divide | Operation::Remainder => self.divided(id, operation, operands, ty, domain),
@@ -336,7 +339,8 @@ impl<'a> Lowering<'a> {
             Operation::Transpose { .. }
             | Operation::Slice { .. }
             | Operation::BroadcastTo { .. }
-            | Operation::Windows { .. } => {
+            | Operation::Windows { .. }
+            | Operation::Raw { .. } => {
                 return self.walk(operands[0], |layout| operation.entry().walk(layout));
             }
         };

@@ -21,13 +21,23 @@ impl Lowering<'_> {
     }
 
     /// The product of two operands, rounded to the nearest, whose exact product no ring holds or truncates. Costs the product and
-    /// a shift.
-    pub(super) fn wide_product(&mut self, operands: &[NodeId], matrix: bool, by: u8, ty: &Type) -> Reg {
+    /// a shift in a field; in rings it is a circuit on bits, element by element, and matrices are refused.
+    pub(super) fn wide_product(
+        &mut self,
+        operands: &[NodeId],
+        matrix: bool,
+        by: u8,
+        ty: &Type,
+        domain: Domain,
+    ) -> Reg {
         let (a, b) = (operands[0], operands[1]);
         let Ok((kind, _, range)) = exact_product(matrix, &[self.ty(a), self.ty(b)]) else {
             unreachable!("typing has looked at the product");
         };
         let Some(field) = self.strategy.field() else {
+            if !matrix {
+                return self.by_circuit(&Operation::WideProduct { matrix, by }, operands, ty, domain);
+            }
             let (frac, bits) = (kind.frac(), 62);
             self.refuse(|operation| Fault::TruncationGuard { operation, range, frac, bits });
             return self.fresh(Domain::Ring(Width::W64), ty.len());

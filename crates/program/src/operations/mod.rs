@@ -11,6 +11,7 @@ mod choose;
 mod circuit;
 mod convert;
 mod entry;
+mod functions;
 mod repeat;
 mod rounded;
 mod shuffle;
@@ -24,11 +25,13 @@ use std::sync::Arc;
 use tacit_circuit::Circuit;
 
 use crate::codec::{DecodeError, Reader};
+use crate::piecewise::{Pieces, Piecewise};
 use crate::plan::Width;
 use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use entry::Entry;
+pub(crate) use functions::RATIO_BITS;
 pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
 pub(crate) use wide::{exact as exact_product, is_wide};
@@ -237,6 +240,23 @@ pub enum Operation {
         /// What the program calls it. Each run says which kept value it is.
         name: String,
     },
+    /// The number with the same raw value and more fraction bits, or fewer: the number is divided by 2^by.
+    Raw {
+        /// How many more.
+        by: i8,
+    },
+    /// `a 2^by / b`, of integers: to the nearest, ties up. Beyond 2^47 it is the last number before, and a `b` of 0 counts as 1.
+    Ratio {
+        /// The exponent.
+        by: u8,
+    },
+    /// The square root of `a 2^by`, of integers, to the nearest; 0 of numbers below 0.
+    Root {
+        /// The exponent.
+        by: u8,
+    },
+    /// A function of integers by pieces.
+    Piecewise(Arc<Piecewise>),
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -297,6 +317,10 @@ impl Operation {
             Self::ShuffleToo => shuffle::shuffle_too(),
             Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
+            Self::Raw { by } => functions::raw(*by),
+            Self::Ratio { by } => functions::ratio(*by),
+            Self::Root { by } => functions::root(*by),
+            Self::Piecewise(function) => functions::piecewise(function),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -362,6 +386,29 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         51 => Operation::Within { set: from.flag()? },
         52 => Operation::WideProduct { matrix: false, by: from.u8("shift")? },
         53 => Operation::WideProduct { matrix: true, by: from.u8("shift")? },
+        54 => Operation::Raw { by: from.u8("shift")?.cast_signed() },
+        55 => Operation::Ratio { by: from.u8("shift")? },
+        56 => Operation::Root { by: from.u8("shift")? },
+        57 => Operation::Piecewise(piecewise(from)?),
         _ => return Ok(None),
     }))
+}
+
+/// A function by pieces, with as many coefficients as it says.
+fn piecewise(from: &mut Reader<'_>) -> Result<Arc<Piecewise>, DecodeError> {
+    let at = from.at;
+    let (tag, bits, parts) = (from.u8("pieces")?, from.u8("pieces")?, from.u8("pieces")?);
+    let (low, high) = (from.u64("pieces")?.cast_signed(), from.u64("pieces")?.cast_signed());
+    let pieces = match (tag, parts, low, high) {
+        (0, 0, ..) => Pieces::Even { low, high, bits },
+        (1, _, 0, 0) => Pieces::Octaves { bits, parts },
+        _ => return Err(DecodeError::Meaning { at, what: "kind of pieces", value: tag.into() }),
+    };
+    let (places, guard, terms) = (from.u8("places")?, from.u8("guard bits")?, from.u8("number of terms")?);
+    let count = from.length()?;
+    let bytes = from.take(count.saturating_mul(8), "coefficients")?;
+    let coefficients = bytes.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
+    let function = Piecewise::new(pieces, places, guard, terms.into(), coefficients);
+    let wrong = DecodeError::Meaning { at, what: "function by pieces", value: count as u64 };
+    function.map(Arc::new).ok_or(wrong)
 }

@@ -284,8 +284,19 @@ macro_rules! conformance {
             use super::*;
 
             #[test]
+            fn views_of_few_moduli() {
+                $crate::conformance::views::few_moduli(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
             fn views_of_moduli() {
                 $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            fn views_of_circuits() {
+                $crate::conformance::views::circuits(&$subject);
             }
 
             #[test]
@@ -322,6 +333,12 @@ macro_rules! conformance {
             #[ignore = "takes minutes; `make test-long` runs it"]
             fn views_of_moduli() {
                 $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_circuits() {
+                $crate::conformance::views::circuits(&$subject);
             }
 
             #[test]
@@ -375,11 +392,6 @@ macro_rules! conformance {
             #[allow(unused_imports)]
             use super::*;
             $(#[test] fn $viewed() { $crate::conformance::views::operation(&$subject, stringify!($viewed)); })*
-
-            #[test]
-            fn circuits() {
-                $crate::conformance::views::circuits(&$subject);
-            }
         }
     };
 

@@ -1,7 +1,7 @@
 //! Every operation's canonical bytes, pinned by the hash of a small program that has it.
 
 use super::*;
-use crate::{Data, Index, Modulus, ProgramError, Value};
+use crate::{Data, Index, Modulus, Pieces, Piecewise, ProgramError, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn float(shape: &[usize], number: f64) -> Value {
 /// An operation's name, and what makes it.
 type Case = (&'static str, fn(&mut Builder, &Inputs) -> Made);
 
-const CASES: [Case; 48] = [
+const CASES: [Case; 53] = [
     ("input", |_, x| Ok(x.int)),
     ("constant", |b, x| {
         let raw = b.public(Dtype::Int, vec![3], vec![-1, 0, 1])?;
@@ -100,6 +100,19 @@ const CASES: [Case; 48] = [
         let turned = b.transpose(long, None)?;
         b.matmul(long, turned)
     }),
+    ("raw", |b, x| b.raw_as(x.fixed, 3)),
+    ("ratio", |b, x| b.ratio(x.fixed, x.int)),
+    ("root", |b, x| b.sqrt(x.fixed)),
+    ("function by even pieces", |b, x| {
+        let pieces = Pieces::Even { low: -4, high: 11, bits: 3 };
+        let function = Piecewise::new(pieces, 2, 1, 2, vec![1, 2, -3, 4].into()).unwrap();
+        b.piecewise(x.int, function.into(), 8)
+    }),
+    ("function by octaves", |b, x| {
+        let pieces = Pieces::Octaves { bits: 3, parts: 1 };
+        let function = Piecewise::new(pieces, 1, 0, 1, (0..6).collect()).unwrap();
+        b.piecewise(x.other, function.into(), 8)
+    }),
 ];
 
 fn by_positive(b: &mut Builder, x: &Inputs, divide: fn(&mut Builder, NodeId, NodeId) -> Made) -> Made {
@@ -134,7 +147,7 @@ fn every_operation_has_the_bytes_that_it_always_had() {
         writeln!(table, "{hex} {name}").unwrap();
     }
     // Kept values and arms of branches have tests of their own.
-    assert!(codes.into_iter().eq((0..=49).chain(52..=53)), "an operation has no case");
+    assert!(codes.into_iter().eq((0..=49).chain(52..=57)), "an operation has no case");
     let baseline = include_str!("../../../../../vectors/programs/operations.txt");
     assert_eq!(table, baseline, "a released program would have another hash");
 }

@@ -117,7 +117,7 @@ impl Columns {
     }
 
     /// Adds 2^by times a word, or subtracts it.
-    fn shifted(&mut self, b: &mut Builder, x: &Word, by: usize, negative: bool) {
+    pub(super) fn shifted(&mut self, b: &mut Builder, x: &Word, by: usize, negative: bool) {
         for (place, &bit) in x.bits.iter().enumerate() {
             self.bit(b, bit, by + place, negative != x.counts_negative(place));
         }

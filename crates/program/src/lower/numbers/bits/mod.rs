@@ -13,6 +13,7 @@
 //! | `constants` | products with public numbers that differ from place to place |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
+//! | `functions` | quotients, roots, functions by pieces |
 //!
 //! An engine with rings takes the same circuits for the few operations that rings have no steps for
 //! ([`Lowering::by_circuit`]).
@@ -21,6 +22,7 @@
 //! else that is public becomes a register.
 
 mod constants;
+mod functions;
 mod gates;
 mod keep;
 mod limit;
@@ -147,6 +149,7 @@ impl<'a> Lowering<'a> {
             | Operation::Slice { .. }
             | Operation::BroadcastTo { .. }
             | Operation::Windows { .. }
+            | Operation::Raw { .. }
             | Operation::Truncate { rounding: Rounding::Floor, .. }
             | Operation::ShiftRight { .. } => self.seen(operation, operands[0]),
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
@@ -410,7 +413,12 @@ impl<'a> Lowering<'a> {
         let mut addends = Vec::with_capacity(operands.len());
         for &id in operands {
             let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
-                let missing = "division by a secret number; it divides by public ones";
+                let missing = match operation {
+                    Operation::Divide | Operation::Remainder => {
+                        "division by a secret number; it divides by public ones"
+                    }
+                    _ => "functions on the bits of secret numbers: quotients, roots, exp, log and their like",
+                };
                 self.refuse(|operation| Fault::NotOffered { operation, missing });
                 return self.fresh(domain, ty.len());
             };
@@ -527,7 +535,7 @@ fn element(
         }
         Operation::Abs => {
             let (sign, x) = (x.sign(b), x.modulo(b, width));
-            negated_if(b, style, &x, sign)
+            functions::negated_if(b, style, &x, sign)
         }
         Operation::Relu => {
             let sign = x.sign(b);
@@ -545,8 +553,18 @@ fn element(
             let bits = x.modulo(b, (by + width).max(x.bits.len()));
             plus_bit(b, style, &bits[by..by + width], bits[by - 1])
         }
-        Operation::Divide => divided(b, style, x, &words[1])[0].modulo(b, width),
-        Operation::Remainder => divided(b, style, x, &words[1])[1].modulo(b, width),
+        Operation::WideProduct { by, .. } => {
+            let by = usize::from(*by);
+            let mut columns = Columns::new(by + width);
+            columns.product(b, x, &words[1]);
+            columns.constant(1 << (by - 1));
+            columns.total(b, style)[by..].to_vec()
+        }
+        Operation::Ratio { by } => functions::ratio(b, style, x, &words[1], *by, width),
+        Operation::Root { by } => functions::root(b, style, x, *by, width),
+        Operation::Piecewise(function) => functions::piecewise(b, style, x, function, width),
+        Operation::Divide => functions::divided(b, style, x, &words[1])[0].modulo(b, width),
+        Operation::Remainder => functions::divided(b, style, x, &words[1])[1].modulo(b, width),
         _ => unreachable!("{} is not made element by element of numbers", operation.name()),
     }
 }
@@ -563,35 +581,4 @@ fn beaten(b: &mut circuit::Builder, style: Style, which: Extreme, left: &Word, r
 fn plus_bit(b: &mut circuit::Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
     let zero = arith::constant(b, 0, x.len());
     arith::add_with_carry(b, style, x, &zero, bit).0
-}
-
-/// `floor(x / y)`, and what is left, for a `y` other than 0.
-///
-/// Where `y` is negative both are negated, which leaves the quotient and negates the rest. Then, with `!x = -x - 1`, a
-/// negative `x` has `floor(x / y) = !floor(!x / y)`, and if `r` is left of `!x`, `y + !r` is left of `x`.
-fn divided(b: &mut circuit::Builder, style: Style, x: &Word, y: &Word) -> [Word; 2] {
-    let bits = x.bits.len().max(y.bits.len());
-    let (turned, x, y) = (y.sign(b), x.modulo(b, bits + 1), y.modulo(b, bits + 1));
-    let (x, y) = (negated_if(b, style, &x, turned), negated_if(b, style, &y, turned));
-    let below = x[bits];
-    let complement_if_below = |b: &mut circuit::Builder, word: &[Wire]| -> Vec<Wire> {
-        word.iter().map(|&bit| b.xor(bit, below)).collect()
-    };
-    let x = complement_if_below(b, &x[..bits]);
-    let (mut quotient, mut rest) = arith::divide(b, style, &x, &y[..bits]);
-    let zero = b.constant(false);
-    quotient.push(zero);
-    rest.push(zero);
-    let (quotient, rest) = (complement_if_below(b, &quotient), complement_if_below(b, &rest));
-    let missing: Vec<Wire> = y.iter().map(|&bit| b.and(bit, below)).collect();
-    let rest = arith::add(b, style, &rest, &missing);
-    let rest = negated_if(b, style, &rest, turned);
-    [quotient, rest].map(|bits| Word { bits, signed: true })
-}
-
-/// `-x` where the condition holds, modulo 2^n.
-fn negated_if(b: &mut circuit::Builder, style: Style, x: &[Wire], condition: Wire) -> Vec<Wire> {
-    // -x = !x + 1.
-    let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
-    plus_bit(b, style, &x, condition)
 }

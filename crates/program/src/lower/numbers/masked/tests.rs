@@ -110,8 +110,10 @@ proptest! {
             Ok(_) => drop(testing::check(&program, offered, &inputs, rng)),
             Err(error) => {
                 let is_secret = |&id: &NodeId| program.node(id).ty.secret;
-                let divides = |node: &crate::Node| {
-                    matches!(node.operation.name(), "//" | "%") && node.operands.get(1).is_some_and(is_secret)
+                let divides = |node: &crate::Node| match node.operation.name() {
+                    "//" | "%" => node.operands.get(1).is_some_and(is_secret),
+                    "/" => node.operands.len() == 2,
+                    name => matches!(name, "sqrt" | "function"),
                 };
                 let rings =
                     |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_)) || divides(node);
@@ -317,17 +319,19 @@ fn products_of_64_by_64_bits_are_rounded_exactly() {
 
 #[test]
 fn what_is_longer_than_rings_and_fields_round_is_refused_at_its_line() {
-    let product = fractions(1 << 47, 32, Builder::mul);
+    let (dot, product) = (fractions(1 << 28, 60, Builder::matmul), fractions(1 << 47, 32, Builder::mul));
     for rings in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
-        let error = lower(&product, rings).unwrap_err();
+        let error = lower(&dot, rings).unwrap_err();
         assert_eq!(error.at.line, 7);
-        assert!(matches!(*error.fault, Fault::TruncationGuard { operation: "*", bits: 62, .. }), "{error}");
+        assert!(matches!(*error.fault, Fault::TruncationGuard { operation: "@", bits: 62, .. }), "{error}");
         assert!(error.to_string().contains("choose a protocol that rounds longer products"), "{error}");
     }
     let mut rng = seeded(2);
     for _ in 0..3 {
         let inputs = testing::inputs(&product.input_types(), &mut rng);
-        testing::check(&product, Capabilities::BITS, &inputs, seeded(3));
+        for way in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS, Capabilities::BITS] {
+            testing::check(&product, way, &inputs, seeded(3));
+        }
     }
     let mut build = Builder::new();
     let end = 1_i128 << 33;

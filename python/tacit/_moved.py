@@ -1,0 +1,283 @@
+"""Elements in other places, as NumPy says where: fancy indices, `np.roll`, `np.repeat` and their like."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from tacit._functions import concatenate
+from tacit._location import fault
+from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
+from tacit.dtypes import bool_
+from tacit.errors import ProgramError, ProgramTypeError, SecretError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def moved(a: Tensor, places: Callable[[Any], Any]) -> Tensor:
+    """What `places` makes of an array of the places of `a`, as elements of `a`. Free."""
+    import numpy as np
+
+    try:
+        chosen = np.asarray(places(np.arange(a.size, dtype=np.int64).reshape(a.shape)))
+    except (IndexError, ValueError) as error:
+        raise fault(ProgramError, str(error)) from None
+    return taken(a, chosen)
+
+
+def taken(a: Tensor, places: Any) -> Tensor:
+    """Elements of `a` by their places in row-major order: an array of any shape. Free, run by run."""
+    import numpy as np
+
+    if not places.size:
+        raise fault(ProgramError, "no element is left", "a tensor has at least one element")
+    flat, order = a.reshape(-1), places.ravel()
+    steps = np.diff(order)
+    parts, start = [], 0
+    while start < len(order):
+        end = start + 1
+        if start < len(steps) and steps[start]:
+            others = np.nonzero(steps[start:] != steps[start])[0]
+            end = start + 1 + (int(others[0]) if len(others) else len(steps) - start)
+        parts.append(_run(flat, int(order[start]), int(order[end - 1]), end - start))
+        start = end
+    return concatenate(parts).reshape(*places.shape) if len(parts) > 1 else parts[0].reshape(*places.shape)
+
+
+def _run(flat: Tensor, first: int, last: int, count: int) -> Tensor:
+    """Elements at places that are as far from one another."""
+    if count == 1:
+        return flat[first : first + 1]
+    step = (last - first) // (count - 1)
+    stop = last + step
+    return flat[first : None if stop < 0 else stop : step]
+
+
+def arrange(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    """A function of NumPy that moves elements, for tensors."""
+
+    def arranged(a: Tensor, *arguments: Any, **options: Any) -> Tensor:
+        return moved(tensor_of(a), lambda places: function(places, *arguments, **options))
+
+    return arranged
+
+
+def selected(a: Tensor, key: Any) -> Any:
+    """`a[key]`, for a key with arrays, lists, or secrets.
+
+    Raises:
+        SecretError: A secret index stands beside others.
+        ProgramTypeError: It is no index.
+    """
+    entries = key if isinstance(key, tuple) else (key,)
+    secrets = [entry for entry in entries if isinstance(entry, Tensor)]
+    if not secrets:
+        for entry in entries:
+            if isinstance(entry, (bool, str, float)):
+                raise _no_index(entry)
+        return moved(a, lambda places: places[key])
+    if len(entries) > 1 and any(not _is_whole(entry) for entry in entries[1:]):
+        raise fault(
+            SecretError,
+            "a secret index has to be the first one, and the only one that chooses",
+            "index step by step: x[i][:, 2], or x.T[i]",
+        )
+    index = entries[0]
+    if not isinstance(index, Tensor):
+        raise fault(
+            SecretError, "a secret index has to be the first one", "move its axis first, as in x.T[i]"
+        )
+    if index.dtype is bool_ or index.dtype.kind == "bool":
+        from tacit._selection import Selection
+
+        return Selection(a, index)
+    return looked_up(a, index)
+
+
+def looked_up(a: Tensor, index: Tensor) -> Tensor:
+    """`a[index]`, for secret integers: a comparison for each place of the first axis, and a product.
+
+    Negative indices count from the end, and one that is outside gives zeros.
+    """
+    import numpy as np
+
+    if index.dtype.kind != "int":
+        raise fault(
+            ProgramTypeError,
+            f"an index is an integer, not {index.dtype}",
+            "convert it: i.astype(tacit.int32)",
+        )
+    if not a.shape:
+        raise fault(ProgramError, "a value without axes has no elements to choose from")
+    length = a.shape[0]
+    column = index.reshape(*index.shape, 1)
+    hot = binary("equal", column, np.arange(length))
+    if index.range[0] < 0:
+        hot = hot | binary("equal", column, np.arange(-length, 0))
+    if a.dtype.kind == "bool":
+        return looked_up(multiply(a, 1), index) > 0
+    rows = matmul(hot.reshape(-1, length), a.reshape(length, -1))
+    return rows.reshape(*index.shape, *a.shape[1:])
+
+
+def split(a: Tensor, sections: int | Sequence[int], axis: int = 0, *, equal: bool = True) -> list[Tensor]:
+    """The parts of `np.split`, or of `np.array_split` if they needn't be equal."""
+    import numpy as np
+
+    one = tensor_of(a)
+    length = one.shape[axis]
+    if isinstance(sections, int) and equal and length % sections:
+        raise fault(
+            ProgramError, f"{length} elements make no {sections} equal parts", "np.array_split makes others"
+        )
+    ends = np.array_split(np.arange(length), sections)
+    axis = axis % one.ndim
+    before: tuple[slice, ...] = (slice(None),) * axis
+    return [one[(*before, slice(int(part[0]), int(part[-1]) + 1))] for part in ends if len(part)]
+
+
+def rows_of(values: Sequence[Any], axis: int) -> Tensor:
+    """Values of one axis or more, joined as `np.vstack` (axis 0) or `np.hstack` (axis 1) do."""
+    import numpy as np
+
+    parts = [value if isinstance(value, Tensor) else np.asarray(value) for value in values]
+    if axis == 0:
+        return concatenate([part.reshape(1, -1) if part.ndim < 2 else part for part in parts])
+    parts = [part.reshape(1) if part.ndim == 0 else part for part in parts]
+    return concatenate(parts, axis=0 if parts[0].ndim == 1 else 1)
+
+
+def column_stack(values: Sequence[Any]) -> Tensor:
+    """Columns side by side, as `np.column_stack`."""
+    import numpy as np
+
+    parts = [value if isinstance(value, Tensor) else np.asarray(value) for value in values]
+    return concatenate([part.reshape(-1, 1) if part.ndim < 2 else part for part in parts], axis=1)
+
+
+def cumsum(a: Tensor, axis: int | None = None) -> Tensor:
+    """The sums of all elements up to each. Free: as many additions as doublings reach the end."""
+    one, axis = flat_along(a, axis)
+    one = one + 0 if one.dtype.kind == "bool" else one
+    return _scanned(one, axis, lambda left, right: left + right)
+
+
+def cumprod(a: Tensor, axis: int | None = None) -> Tensor:
+    """The products of all elements up to each."""
+    one, axis = flat_along(a, axis)
+    return _scanned(one, axis, multiply)
+
+
+def _scanned(one: Tensor, axis: int, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    before: tuple[slice, ...] = (slice(None),) * axis
+    length, reach = one.shape[axis], 1
+    while reach < length:
+        joined = join(one[(*before, slice(reach, None))], one[(*before, slice(None, length - reach))])
+        one = concatenate([one[(*before, slice(None, reach))], joined], axis=axis)
+        reach *= 2
+    return one
+
+
+def prod(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    """The product along an axis, or of all elements, in a tree; each product of fixed point is rounded."""
+    one, along = flat_along(a, axis)
+    one = one + 0 if one.dtype.kind == "bool" else one
+    before: tuple[slice, ...] = (slice(None),) * along
+    while (length := one.shape[along]) > 1:
+        half = length // 2
+        product = multiply(one[(*before, slice(None, half))], one[(*before, slice(half, 2 * half))])
+        rest = [one[(*before, slice(2 * half, None))]] if length % 2 else []
+        one = concatenate([product, *rest], axis=along)
+    if keepdims:
+        return one if axis is not None else one.reshape(*(1,) * tensor_of(a).ndim)
+    return one[(*before, 0)]
+
+
+def diff(a: Tensor, n: int = 1, axis: int = -1) -> Tensor:
+    """Each element less the one before it, n times."""
+    one = tensor_of(a)
+    before: tuple[slice, ...] = (slice(None),) * (axis % one.ndim)
+    for _ in range(n):
+        one = one[(*before, slice(1, None))] - one[(*before, slice(None, -1))]
+    return one
+
+
+def flat_along(a: Tensor, axis: int | None) -> tuple[Tensor, int]:
+    """A tensor and an axis of it; without one, all elements in a row."""
+    one = tensor_of(a)
+    if axis is None or not one.shape:
+        return one.reshape(-1), 0
+    if not -one.ndim <= operator.index(axis) < one.ndim:
+        raise fault(ProgramError, f"there is no axis {axis} of {one.ndim}")
+    return one, operator.index(axis) % one.ndim
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """`np.einsum` of one or two operands: sums of products over letters, by a matrix product.
+
+    Raises:
+        ProgramTypeError: It has more operands, dots, or a letter twice in one operand.
+    """
+    import numpy as np
+
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    names = inputs.split(",")
+    if not _:
+        letters = inputs.replace(",", "")
+        output = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
+    plain = len(names) == len(operands) <= 2 and all(len(set(name)) == len(name) for name in names)
+    if not plain or "." in equation:
+        raise fault(
+            ProgramTypeError,
+            f"np.einsum({equation!r}) is not supported on secrets",
+            "one or two operands, each letter once in each; multiply the others in a second einsum",
+        )
+    values = [value if isinstance(value, Tensor) else np.asarray(value) for value in operands]
+    if len(values) == 1:
+        gone = tuple(place for place, letter in enumerate(names[0]) if letter not in output)
+        summed: Any = values[0].sum(axis=gone) if gone else values[0]
+        kept = [letter for letter in names[0] if letter in output]
+        turned = summed.transpose(*(kept.index(letter) for letter in output)) if len(kept) > 1 else summed
+        return tensor_of(turned)
+    for place in (0, 1):  # What only one operand has, and nobody asks for, is summed first.
+        other = names[1 - place] + output
+        gone = tuple(at for at, letter in enumerate(names[place]) if letter not in other)
+        if gone:
+            values[place] = values[place].sum(axis=gone)
+            names[place] = "".join(letter for letter in names[place] if letter in other)
+    size = {
+        letter: length
+        for name, value in zip(names, values, strict=True)
+        for letter, length in zip(name, value.shape, strict=True)
+    }
+    batch = [letter for letter in names[0] if letter in names[1] and letter in output]
+    inner = [letter for letter in names[0] if letter in names[1] and letter not in output]
+    left = [letter for letter in names[0] if letter not in names[1]]
+    right = [letter for letter in names[1] if letter not in names[0]]
+
+    def count(letters: list[str]) -> int:
+        return int(np.prod([size[letter] for letter in letters], dtype=int))
+
+    def ordered(value: Any, name: str, order: list[str], shape: list[int]) -> Any:
+        turned = value.transpose(*(name.index(letter) for letter in order)) if len(order) > 1 else value
+        return turned.reshape(*shape)
+
+    batches = [count(batch)] if batch else []
+    a = ordered(values[0], names[0], batch + left + inner, [*batches, count(left), count(inner)])
+    b = ordered(values[1], names[1], batch + inner + right, [*batches, count(inner), count(right)])
+    made = matmul(a, b).reshape(*(size[letter] for letter in batch + left + right))
+    order = batch + left + right
+    return made.transpose(*(order.index(letter) for letter in output)) if len(order) > 1 else made
+
+
+def _is_whole(entry: Any) -> bool:
+    return entry is ... or (isinstance(entry, slice) and entry == slice(None))
+
+
+def _no_index(entry: object) -> ProgramTypeError:
+    return fault(
+        ProgramTypeError,
+        f"a {type(entry).__name__} can't be an index",
+        "use integers, slices, and lists or arrays of integers or bools",
+    )

@@ -1,0 +1,123 @@
+"""Elements that a secret mask selects: how many there are, nobody knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tacit._functions import where
+from tacit._handles import Unknown
+from tacit._location import fault
+from tacit.errors import ProgramError, SecretError
+
+if TYPE_CHECKING:
+    from tacit._tensor import Tensor
+
+
+class Selection(Unknown):
+    """`x[mask]` with a secret mask: a tensor of hidden length, whose elements can be summed up and compared.
+
+    All elements are there, and those that aren't selected count for nothing.
+    """
+
+    __slots__ = ("_mask", "_tensor")
+
+    def __init__(self, tensor: Tensor, mask: Tensor) -> None:
+        if tensor.shape[: mask.ndim] != mask.shape:
+            raise fault(
+                ProgramError,
+                f"a mask of shape {mask.shape} beside a tensor of shape {tensor.shape}",
+                "a mask has the shape of the tensor, or of its first axes",
+            )
+        self._tensor = tensor.reshape(mask.size, *tensor.shape[mask.ndim :])
+        self._mask = mask.reshape(-1)
+
+    def count(self) -> Tensor:
+        """How many elements there are."""
+        return self._mask.sum()
+
+    def sum(self, axis: int | None = None) -> Tensor:
+        """The sum, over all or along the first axis; 0 of none."""
+        return self._filled(0).sum(axis=self._checked(axis))
+
+    def mean(self, axis: int | None = None) -> Tensor:
+        """The mean, to the nearest step; 0 of none. A quotient by the secret count."""
+        from tacit._elementary import divide
+
+        total = self.sum(axis)
+        others = 1 if axis == 0 else self._tensor.size // self._mask.size
+        return divide(total, self.count() * others)
+
+    def var(self) -> Tensor:
+        """The mean square of what elements are off the mean; 0 of none."""
+        from tacit._statistics import selected_var
+
+        return selected_var(self._filled(0), self._spread(), self.count(), self.mean())
+
+    def std(self) -> Tensor:
+        """The square root of `var`."""
+        from tacit._elementary import sqrt
+
+        return sqrt(self.var())
+
+    def max(self, axis: int | None = None) -> Tensor:
+        """The largest; of none, the least that there could be."""
+        return self._filled(self._tensor.range[0]).max(self._checked(axis))
+
+    def min(self, axis: int | None = None) -> Tensor:
+        """The least; of none, the largest that there could be."""
+        return self._filled(self._tensor.range[1]).min(self._checked(axis))
+
+    def any(self) -> Tensor:
+        """Whether there is one that isn't 0."""
+        return (self._filled(0) != 0).any()
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._tensor.ndim
+
+    def __len__(self) -> int:
+        self._refuse("a length")
+
+    def __getitem__(self, _: object) -> NoReturn:
+        self._refuse("elements")
+
+    def __array_function__(self, function: Any, _types: object, inputs: Any, options: Any) -> Any:
+        from tacit import _numpy
+
+        return _numpy.of_selection(function, inputs, options)
+
+    def __array_ufunc__(self, *_: object, **__: object) -> NoReturn:
+        self._refuse("arithmetic")
+
+    def _operation(self, *_: object) -> Any:
+        self._refuse("arithmetic")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operation
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = _operation
+
+    def __repr__(self) -> str:
+        return f"<some of {self._tensor!r}>"
+
+    def _filled(self, value: float) -> Tensor:
+        return where(self._spread(), self._tensor, value)
+
+    def _spread(self) -> Tensor:
+        """The mask in the shape of the elements."""
+        others = (1,) * (self._tensor.ndim - 1)
+        return self._mask.reshape(-1, *others).broadcast_to(self._tensor.shape) if others else self._mask
+
+    def _checked(self, axis: int | None) -> int | None:
+        if axis not in (None, 0):
+            raise fault(ProgramError, "what a mask selects goes along the first axis, or all", "use axis=0")
+        return axis
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"nobody knows how many elements a secret mask selects, so there are no {use}"
+            if use == "elements"
+            else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
+            "it has sum, mean, count, min, max, var and std; compute on x first, x[mask] last, "
+            "or choose with tacit.where(mask, x, 0)",
+        )
