@@ -242,6 +242,9 @@ pub struct Capabilities {
     pub shuffle_turns: u8,
     /// ANDs that the partial products of one product may take, where numbers are bits.
     pub product_ands: u64,
+    /// Whether an input is taken as the least number of its range where it is outside, in plans in which a result would depend on how
+    /// such a number is split: for protocols in which owners deviate.
+    pub holds_ranges: bool,
     /// Whether a program that can't be lowered so is lowered with numbers as bits ([`Numbers::BitsAlone`]).
     pub or_bits: bool,
 }
@@ -267,6 +270,7 @@ impl Capabilities {
         numbers: Numbers::TwoComponents,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
         or_bits: false,
     };
 
@@ -277,6 +281,7 @@ impl Capabilities {
         numbers: Numbers::ThreeComponents,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
         or_bits: false,
     };
 
@@ -286,6 +291,7 @@ impl Capabilities {
         numbers: Numbers::BitsAlone,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
         or_bits: false,
     };
 
@@ -306,6 +312,7 @@ impl Capabilities {
             numbers,
             shuffle_turns: 0,
             product_ands: u64::MAX,
+            holds_ranges: false,
             or_bits: false,
         }
     }
@@ -331,6 +338,12 @@ impl Capabilities {
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self { features: self.features.without(feature), ..self }
+    }
+
+    /// These; and inputs outside their ranges are taken as the least numbers in them, where that matters.
+    #[must_use]
+    pub const fn holding_ranges(self) -> Self {
+        Self { holds_ranges: true, ..self }
     }
 
     /// These; and for a program for which they don't do, numbers are bits.

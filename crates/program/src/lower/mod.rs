@@ -100,11 +100,24 @@ fn lowered(
     capabilities: Capabilities,
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
-    let run = |capabilities| Lowering::new(program, capabilities).run(reveal_everything);
-    run(capabilities).or_else(|error| {
+    let run = |capabilities, holds_ranges| {
+        Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything)
+    };
+    let elements = run(capabilities, false).and_then(|lowered| {
+        let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
+        if held { run(capabilities, true) } else { Ok(lowered) }
+    });
+    elements.or_else(|error| {
         let bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities };
-        capabilities.or_bits.then(|| run(bits)).and_then(Result::ok).ok_or(error)
+        capabilities.or_bits.then(|| run(bits, false)).and_then(Result::ok).ok_or(error)
     })
+}
+
+/// Whether what comes of a number outside its range depends on how it is split: a shift of its components does. What is kept
+/// may be shifted by another plan.
+fn depends_on_ranges(plan: &Plan) -> bool {
+    let shifts = |step: &Local| matches!(step, Local::ShiftComponents { .. });
+    !plan.keeps.is_empty() || plan.levels.iter().any(|level| level.local.iter().any(shifts))
 }
 
 /// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.
@@ -123,6 +136,8 @@ struct Lowering<'a> {
     strategy: Strategy,
     /// Whether all secrets are revealed.
     debug: bool,
+    /// Whether inputs outside their ranges are taken as the least numbers in them.
+    holds_ranges: bool,
     /// The node that is lowered, and what it can't be for.
     at: NodeId,
     fault: Option<Fault>,
@@ -160,6 +175,7 @@ impl<'a> Lowering<'a> {
             capabilities,
             strategy,
             debug: false,
+            holds_ranges: false,
             at: NodeId::new(0),
             fault: None,
             widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
@@ -246,6 +262,16 @@ impl<'a> Lowering<'a> {
         self.strategy.is_bits() && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
+    /// What its owner gives.
+    fn input(&mut self, id: NodeId, owner: u32, ty: &Type) -> Reg {
+        let reg = self.fresh(self.domain(id), ty.len());
+        match self.form(id) {
+            form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
+            form => self.plan.input_as(owner, reg, form),
+        }
+        if self.holds_ranges { self.held(reg, ty.range) } else { reg }
+    }
+
     /// The plan's steps for one secret node, and where its elements are then.
     fn node(&mut self, id: NodeId, node: &Node) -> View {
         let Node { operation, operands, ty, .. } = node;
@@ -254,12 +280,7 @@ impl<'a> Lowering<'a> {
         let reg = match operation {
             Operation::Input { owner, .. } => {
                 let owner = self.plan.role(owner);
-                let reg = self.fresh(domain, ty.len());
-                match self.form(id) {
-                    form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
-                    form => self.plan.input_as(owner, reg, form),
-                }
-                reg
+                self.input(id, owner, ty)
             }
             Operation::Kept { name } => {
                 let reg = self.fresh(domain, ty.len());
