@@ -22,6 +22,7 @@ mod cost;
 mod engine;
 mod fresh;
 mod inputs;
+mod noted;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]

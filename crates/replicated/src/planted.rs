@@ -62,6 +62,10 @@ pub enum Mistake {
     GivenNotCompared,
     /// Or only once all ANDs are proved.
     GivenComparedLate,
+    /// Products of numbers aren't noted.
+    ProductsUnnoted,
+    /// Shares of quotients are read as if none were negative.
+    QuotientsUnsigned,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
     /// One in what three-party protocols share.

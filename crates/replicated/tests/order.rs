@@ -37,6 +37,15 @@ fn of_any_plan() {
 }
 
 #[test]
+fn of_products() {
+    for parameter in [("soundness", "50"), ("soundness", "100")] {
+        let cases = cases::of_products(with(&[parameter]));
+        held_to(&cases, &table::ONE_BATCH, 1);
+        held_to(&cases, &table::ANY, 1);
+    }
+}
+
+#[test]
 fn of_several_batches() {
     for parameter in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
         // Two full batches and a short one.

@@ -4,7 +4,7 @@ use super::term::Term;
 use super::{Lowering, View};
 use crate::error::Fault;
 use crate::operations::{Extreme, Operation, Rounding, exact_product};
-use crate::plan::{Domain, Layout, Reg, Width};
+use crate::plan::{Domain, Layout, Reg, Register, Width};
 use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
@@ -184,6 +184,31 @@ impl Lowering<'_> {
         let bit = self.register(c);
         let number = self.inject(bit, self.domain_of(a));
         self.blend(&Term::Secret(number), a, b)
+    }
+
+    /// Elements of a ring that may be any, as numbers in `range`: the least one for what is outside. Two signs, a bit as a number and
+    /// a product for each.
+    ///
+    /// Let `m = hi - lo` be less than half of the ring. If `t = x - lo` isn't negative, it is less than half too, and then
+    /// `m - t = hi - x` is negative just where `t > m`. What is outside a larger range is in one that is less than half.
+    pub(super) fn held(&mut self, x: Reg, range: Range) -> Reg {
+        let Register { domain: Domain::Ring(width), cols, .. } = self.plan.shape(x) else { return x };
+        let domain = Domain::Ring(width);
+        let all = Range::of_width(width);
+        if range == all {
+            return x;
+        }
+        let is_wide = range.hi() - range.lo() > all.hi();
+        let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
+        let [first, last, least] = [first, last, range.lo()].map(|value| Term::integer(value, domain, cols));
+        let number = Term::Secret(x);
+        let [below, above] = [self.sub(&number, &first), self.sub(&last, &number)];
+        let [below, above] = [below, above].map(|term| self.sign(&term, all));
+        let outside = self.or(&below, &above);
+        let outside = self.register(&outside);
+        let holds = if is_wide { outside } else { self.not(outside) };
+        let held = self.mux(&Term::Secret(holds), &number, &least);
+        self.register(&held)
     }
 
     /// `x` within bounds that are nodes.
