@@ -250,7 +250,8 @@ pub struct Capabilities {
     /// Whether an input is taken as the least number of its range where it is outside, in plans in which a result would depend on how
     /// such a number is split: for protocols in which owners deviate.
     pub holds_ranges: bool,
-    /// Whether a program that can't be lowered so is lowered with numbers as bits ([`Numbers::BitsAlone`]).
+    /// Whether a program that can't be lowered so, or sends more than with numbers as bits ([`Numbers::BitsAlone`]), is lowered
+    /// with these. What is kept is never bits for that.
     pub or_bits: bool,
 }
 
@@ -351,7 +352,7 @@ impl Capabilities {
         Self { holds_ranges: true, ..self }
     }
 
-    /// These; and for a program for which they don't do, numbers are bits.
+    /// These; and for a program for which they don't do, or which is cheaper so, numbers are bits.
     #[must_use]
     pub const fn or_bits(self) -> Self {
         Self { or_bits: true, ..self }

@@ -19,7 +19,7 @@
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
 //!
-//! `spread` bounds what a plan holds of public values.
+//! `weight` chooses between rings and bits where a protocol has both, and `spread` bounds what a plan holds of public values.
 
 mod arrange;
 mod branch;
@@ -35,6 +35,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod tournament;
+mod weight;
 mod zeroed;
 
 use std::collections::HashMap;
@@ -53,6 +54,7 @@ use numbers::Strategy;
 use numbers::bits::Number;
 use rounded::Scaling;
 use term::Term;
+use weight::{is_for_rings, weight};
 
 /// A plan, and what its inputs and outputs mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub fn lower_for_debug(program: &Program, capabilities: Capabilities) -> Result<
     lowered(program, capabilities, true)
 }
 
-/// In the first way that the protocol has and that does.
+/// In the way that the protocol has; of two ways, in that which sends less.
 fn lowered(
     program: &Program,
     capabilities: Capabilities,
@@ -109,10 +111,17 @@ fn lowered(
         let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
         if held { run(capabilities, true) } else { Ok(lowered) }
     });
-    elements.or_else(|error| {
-        let bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities };
-        capabilities.or_bits.then(|| run(bits, false)).and_then(Result::ok).ok_or(error)
-    })
+    let decided = |lowered: &Lowered| is_for_rings(&lowered.plan);
+    if !capabilities.or_bits || elements.as_ref().is_ok_and(decided) {
+        return elements;
+    }
+    let bits = run(Capabilities { numbers: Numbers::BitsAlone, ..capabilities }, false);
+    match (&elements, &bits) {
+        (Ok(elements), Ok(bits)) if weight(&elements.plan) <= weight(&bits.plan) => {}
+        (_, Ok(_)) => return bits,
+        _ => {}
+    }
+    elements
 }
 
 /// Whether what comes of a number outside its range depends on how it is split: a shift of its components does. What is kept

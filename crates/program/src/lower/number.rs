@@ -298,3 +298,47 @@ fn fits(difference: Range, domain: Domain) -> bool {
         Domain::Bits | Domain::Modular(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Clear;
+    use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
+    use proptest::test_runner::{RngAlgorithm, TestRng};
+
+    /// Every element of a ring of eight bits, and some of longer ones: what isn't in the range is the least number of it, so that
+    /// a shift gives one result however its components are drawn.
+    #[test]
+    fn inputs_outside_their_ranges_are_the_least_numbers_in_them() {
+        let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
+        for (lo, hi) in [(0, 9), (-7, -7), (-60, 60), (-120, 100), (3, 1000), (-(1 << 40), 1 << 20)] {
+            let range = Range::new(lo, hi).unwrap();
+            let mut build = Builder::new();
+            let x = build.input("alice", "x", Dtype::Int, &[256], Some(range)).unwrap();
+            let y = build.shift_right(x, 1).unwrap();
+            build.reveal(y, Recipient::All).unwrap();
+            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
+            let ring = plan.register(plan.inputs[0].reg).domain;
+            let step = (ring.modulus().last() / 255) as u64;
+            let words: Vec<u64> = (0..256).map(|at: u64| at.wrapping_mul(step).wrapping_add(at)).collect();
+            let modulus = ring.modulus();
+            let signed = |word: u64| {
+                let raw = modulus.reduce_unsigned(word.into());
+                if raw > modulus.last() / 2 { raw as i128 - modulus.last() as i128 - 1 } else { raw as i128 }
+            };
+            for seed in 0..4 {
+                let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+                let outputs = Clear::run(&plan, std::slice::from_ref(&words), rng);
+                for (&word, &output) in words.iter().zip(&outputs[0]) {
+                    let x = signed(word);
+                    let held = if (lo..=hi).contains(&x) { x } else { lo };
+                    assert_eq!(signed(output), held >> 1, "{x} in {lo} to {hi}");
+                }
+            }
+            // Where no result depends on how a number is split, it is taken as it comes.
+            let mut build = Builder::new();
+            let x = build.input("alice", "x", Dtype::Int, &[1], Some(range)).unwrap();
+            build.reveal(x, Recipient::All).unwrap();
+            assert!(lower(&build.finish().unwrap(), capabilities).unwrap().plan.ops.is_empty());
+        }
+    }
+}
