@@ -38,6 +38,8 @@ mod verify;
 mod zero_sharing;
 
 pub use verified::ReplicatedMalicious;
+#[cfg(feature = "planted")]
+pub use verify::order_of_products;
 
 use inputs::give_seeds;
 use scheme::SCHEME;

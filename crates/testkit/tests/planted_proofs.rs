@@ -1,6 +1,8 @@
 //! Mistakes planted in proofs of ANDs: each lets an attacker through whom the right form notices, or lets honest runs
 //! fail, or shows in a view. So the suite would notice them.
 
+#[path = "planted_proofs/products.rs"]
+mod products;
 #[path = "../../replicated/tests/order/sorts.rs"]
 mod sorts;
 
@@ -12,7 +14,7 @@ use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_replicated::step;
@@ -118,39 +120,6 @@ mod that_let_honest_runs_fail {
         let errors: Vec<String> = errors.map(ToString::to_string).collect();
         assert_eq!(errors.len(), 3);
         assert!(errors.iter().all(|error| error.contains("not all ANDs were proved")), "{errors:?}");
-    }
-}
-
-/// What a party notes of products, and how quotients are read.
-#[test]
-fn products_are_noted_and_their_proofs_fail() {
-    let errors = |mistakes: &'static [Mistake], interceptor: Option<Interceptor>| -> Vec<String> {
-        let mut build = Builder::new();
-        let [x, y]: [NodeId; 2] =
-            ["P0", "P1"].map(|owner| build.input(owner, "x", Dtype::Int, &[3], Range::new(-9, 9)).unwrap());
-        let product = build.mul(x, y).unwrap();
-        build.reveal(product, Recipient::All).unwrap();
-        let protocol = mistaken(mistakes);
-        let plan = lower(&build.finish().unwrap(), protocol.capabilities()).unwrap().plan;
-        let case = Case::new(protocol, 3, plan, &[vec![1, 2, 3], vec![4, 5, 6]]);
-        let interceptor = interceptor.unwrap_or_else(|| Box::new(|_| Fate::Deliver));
-        let run = case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1));
-        run.endings
-            .iter()
-            .flatten()
-            .filter_map(|ending| Some(ending.result.as_ref().err()?.to_string()))
-            .collect()
-    };
-    assert_eq!(errors(&[], None), [""; 0]);
-    let missed = errors(&[Mistake::ProductsUnnoted], None);
-    assert_eq!(missed.iter().filter(|error| error.contains("not all products were proved")).count(), 3);
-    let fails = |errors: Vec<String>| errors.iter().any(|error| error.contains("its products right fails"));
-    assert!(fails(errors(&[Mistake::QuotientsUnsigned], None)));
-    let lone = &[Mistake::FailureIgnored, Mistake::Shared(Shared::ComponentsNotCompared)];
-    for prover in 0..3 {
-        let wrong = || Some(flip(prover, (prover + 1) % 3, is_and));
-        assert!(fails(errors(&[], wrong())));
-        assert_eq!(errors(lone, wrong()), [""; 0], "nobody notices");
     }
 }
 

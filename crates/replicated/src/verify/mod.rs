@@ -48,6 +48,8 @@ mod testing;
 
 pub(crate) use counts::Counts;
 pub(crate) use log::BEGUN;
+#[cfg(feature = "planted")]
+pub use ring::order_of_products;
 pub(crate) use ring::{
     Limits, Operation, Outputs, Words, batches, counts, is_too_large, noted, proved_at_its_end,
 };

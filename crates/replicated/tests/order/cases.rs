@@ -58,13 +58,13 @@ pub(crate) fn products(cols: usize) -> Plan {
     learned(&mut build, dst)
 }
 
-fn given(build: &mut Builder, owner: &str, cols: usize) -> Reg {
+pub(crate) fn given(build: &mut Builder, owner: &str, cols: usize) -> Reg {
     let (owner, reg) = (build.role(owner), build.bits(1, cols));
     build.input(owner, reg);
     reg
 }
 
-fn learned(build: &mut Builder, result: Reg) -> Plan {
+pub(crate) fn learned(build: &mut Builder, result: Reg) -> Plan {
     let carol = build.role("carol");
     build.output(result, To::All);
     build.output(result, To::One(carol));

@@ -174,7 +174,7 @@ impl RingProof {
 
 /// A prover's vectors over the field of the second seed.
 fn vectors(batch: &Batch, bits: &[statement::Picked], id: ProofId<'_>, seed: &Seed) -> (Prime, Vectors) {
-    let (prime, chi) = id.field(seed);
+    let (prime, chi) = if planted(Mistake::PrimeEarly) { id.field(&before(seed)) } else { id.field(seed) };
     let [u, v] = [true, false].map(|left| batch.own(left).vector(left, bits, &prime, chi).0);
     (prime, Vectors { u, v })
 }
@@ -281,7 +281,7 @@ impl Verifier {
             let place = (number, repetition);
             let id = ProofId { session: &identity, prover, batch: number, repetition };
             let bits = id.bits(&seeds[0], side.operations);
-            let (prime, chi) = id.field(&seeds[1]);
+            let (prime, chi) = id.field(&seeds[usize::from(!planted(Mistake::PrimeEarly))]);
             let (vector, first) = side.vector(left, &bits, &prime, chi);
             let point = |(round, seed)| id.point(round, seed, &prime, schedule.blocks(round));
             let points: Vec<u64> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
@@ -316,12 +316,13 @@ impl Verifier {
         prover: usize,
         session: &mut Session,
     ) -> Result<(), Error> {
-        for ([claim, own], repetition) in self.ends(schedule).into_iter().zip(&self.repetitions) {
-            let prime = &repetition.prime;
+        for (place, [claim, own]) in self.ends(schedule).into_iter().enumerate() {
+            let prime = &self.repetitions[place].prime;
             let theirs = elements(theirs, 2, prime, session)?;
             let passes = prime.mul(own, theirs[1]) == prime.add(claim, theirs[0]);
             let ignored = planted(Mistake::FailureIgnored)
-                || planted(Mistake::OnlyRightChecks) && prover == prev(session.me());
+                || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
+                || planted(Mistake::SecondUnchecked) && place == 1;
             if !passes && !ignored {
                 let other = session.name(other_verifier(session.me(), prover));
                 let prover = session.name(prover);
@@ -340,4 +341,10 @@ impl Verifying {
     fn add_quotients(&mut self, shares: &Shares) {
         self.first = self.prime.add(self.first, shares.value(&self.prime, self.chi));
     }
+}
+
+/// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.
+#[cfg(feature = "planted")]
+pub fn order_of_products(session: &[u8; 32], prover: usize, seed: &Seed) -> u64 {
+    ProofId { session, prover, batch: 0, repetition: 0 }.field(seed).0.order()
 }

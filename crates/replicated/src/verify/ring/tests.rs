@@ -402,6 +402,10 @@ fn quotients_are_the_sums_of_their_shares() {
         let size = (u128::from(rng.word()) << 46 | 1) >> (at % 110);
         *quotient = if at % 2 == 0 { size as i128 } else { -(size as i128) };
     }
+    // All 190 bits of each are drawn: with fewer, its verifier would read quotients.
+    let mut longest = Vec::new();
+    Shares::drawn(&[0xff; Shares::BYTES]).write(&mut longest);
+    assert!(longest.chunks(24).all(|share| share[..23] == [0xff; 23] && share[23] == 0x3f));
     for fill in [0, 0xff, 0x5a] {
         let left = Shares::drawn(&[fill; Shares::BYTES]);
         let right = left.rest(&all);
