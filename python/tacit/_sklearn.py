@@ -52,17 +52,8 @@ def linear(estimator: Any) -> Linear:
     Raises:
         InputError: It isn't one. See `tacit.learn.from_sklearn`.
     """
-    scalers, last = _steps(estimator)
+    scalers, last = fitted_steps(estimator)
     name = type(last).__name__
-    if not hasattr(last, "fit"):
-        raise InputError(f"an estimator of scikit-learn is needed, not {last!r}")
-    for step in (*scalers, last):
-        try:
-            check_is_fitted(step)
-        except NotFittedError:
-            raise InputError(
-                f"the {type(step).__name__} is not fitted: call .fit(X, y) on the training data first"
-            ) from None
     classes = last.classes_ if is_classifier(last) else ()
     if not is_classifier(last) and not is_regressor(last):
         raise InputError(f"{name} is neither a regression nor a classification")
@@ -72,6 +63,25 @@ def linear(estimator: Any) -> Linear:
         weights, bias = _folded(scaler, weights, bias)
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
     return Linear(name, weights, bias, labels, log_odds)
+
+
+def fitted_steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
+    """A pipeline's scalers and its last step, all of them fitted.
+
+    Raises:
+        InputError: They aren't, or a step is neither a scaler nor the last one.
+    """
+    scalers, last = _steps(estimator)
+    if not hasattr(last, "fit"):
+        raise InputError(f"an estimator of scikit-learn is needed, not {last!r}")
+    for step in (*scalers, last):
+        try:
+            check_is_fitted(step)
+        except NotFittedError:
+            raise InputError(
+                f"the {type(step).__name__} is not fitted: call .fit(X, y) on the training data first"
+            ) from None
+    return scalers, last
 
 
 def _steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
