@@ -127,8 +127,8 @@ class Predictor:
 
         Cost: a product of matrices, one round, and under `replicated` and `astra` as many bytes whatever the
         number of features; for two classes a comparison a row, for more as many less one. Where a server may
-        deviate each of the rows * features products has its price: under `astra-malicious` a triple ahead of
-        time, under `replicated-malicious` a circuit of thousands of ANDs. `plan.cost()` says how dear.
+        deviate it is the same under `replicated-malicious`, and proofs; under `astra-malicious` each of the
+        rows * features products takes a triple ahead of time. `plan.cost()` says how dear.
 
         Args:
             rows: How many queries the client has.

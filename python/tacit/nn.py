@@ -149,7 +149,8 @@ def avg_pool(
     ones = np.pad(np.ones(x.shape[2:]), _pairs(padding, x.ndim - 2))
     views = np.lib.stride_tricks.sliding_window_view(ones, tuple(size))
     counts = views[tuple(slice(None, None, by) for by in _each(step, x.ndim - 2))]
-    return total / counts.sum(axis=tuple(range(x.ndim - 2, 2 * x.ndim - 4)))
+    made: Tensor = total / counts.sum(axis=tuple(range(x.ndim - 2, 2 * x.ndim - 4)))
+    return made
 
 
 def batch_norm(x: Tensor, scale: Any, shift: Any) -> Tensor:
@@ -160,8 +161,7 @@ def batch_norm(x: Tensor, scale: Any, shift: Any) -> Tensor:
     """
     places = (-1,) + (1,) * (x.ndim - 2)
     factor, summand = (_tensor(x, value).reshape(*places) for value in (scale, shift))
-    made: Tensor = x * factor + summand
-    return made
+    return x * factor + summand
 
 
 def folded(
