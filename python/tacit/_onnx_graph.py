@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -38,6 +38,7 @@ class Layer:
     """A step of a network.
 
     Attributes:
+        kind: The operator.
         name: The node's operator and name, for messages.
         inputs: The values that it reads.
         output: The value that it makes.
@@ -47,6 +48,7 @@ class Layer:
         exact: Whether it takes values that aren't truncated yet, and makes the same of them.
     """
 
+    kind: str
     name: str
     inputs: tuple[str, ...]
     output: str
@@ -77,6 +79,7 @@ class Graph:
 class Node:
     """One of the file's nodes."""
 
+    kind: str
     title: str
     attributes: dict[str, Any]
     inputs: list[str]
@@ -184,7 +187,7 @@ def graph_of(proto: Any) -> Graph:
                 raise RefusedError("this operator is not supported")
             if any(name and readers[name] for name in outputs[1:]):
                 raise RefusedError("only its first output is supported")
-            one = Node(title, _attributes(node), list(node.input), outputs[0], constants, opset)
+            one = Node(kind, title, _attributes(node), list(node.input), outputs[0], constants, opset)
             if kind == "Constant":
                 constants[outputs[0]] = _onnx_operators.constant(one)
             elif not one.values():
@@ -207,7 +210,37 @@ def graph_of(proto: Any) -> Graph:
     ]
     if wrong:
         raise InputError("the network can't be taken:\n  " + "\n  ".join(wrong))
-    return Graph(inputs, tuple(outputs), list(layers.values()), softmax)
+    return Graph(inputs, tuple(outputs), _needed(_pooled(list(layers.values()), readers), outputs), softmax)
+
+
+def _pooled(layers: list[Layer], readers: Counter[str]) -> list[Layer]:
+    """A ReLU that only a maximum reads comes after it: of fewer numbers it is the same."""
+    made: dict[str, Layer] = {}
+    for layer in layers:
+        before = made.get(layer.inputs[0]) if layer.inputs else None
+        if (
+            layer.kind == "MaxPool"
+            and before is not None
+            and before.kind == "Relu"
+            and readers[before.output] == 1
+        ):
+            del made[before.output]
+            between = f"{layer.output} before its ReLU"
+            made[between] = replace(layer, inputs=before.inputs, output=between)
+            made[layer.output] = replace(before, inputs=(between,), output=layer.output)
+        else:
+            made[layer.output] = layer
+    return list(made.values())
+
+
+def _needed(layers: list[Layer], outputs: list[str]) -> list[Layer]:
+    """The layers on which outputs depend."""
+    wanted, kept = set(outputs), []
+    for layer in reversed(layers):
+        if layer.output in wanted:
+            wanted.update(layer.inputs)
+            kept.append(layer)
+    return kept[::-1]
 
 
 def _opset(proto: Any) -> int:

@@ -77,7 +77,7 @@ def fold(node: Node, layers: dict[str, Layer], readers: Counter[str]) -> bool:
 
 
 def _made(node: Node, apply: Callable[[list[Any], dict[str, Any]], Any], **options: Any) -> Layer:
-    return Layer(node.title, node.values(), node.output, apply, **options)
+    return Layer(node.kind, node.title, node.values(), node.output, apply, **options)
 
 
 def _weights(node: Node, places: dict[str, int]) -> dict[str, Array]:

@@ -148,7 +148,8 @@ class Model:
 
         proto = onnx.ModelProto()
         proto.CopyFrom(self._proto)
-        names = [layer.output for layer in self._graph.layers]
+        made = {name for node in proto.graph.node for name in node.output}
+        names = [layer.output for layer in self._graph.layers if layer.output in made]
         del proto.graph.output[:]
         proto.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
         feeds = {name: np.asarray(value, dtype=np.float32) for name, value in given.items()}
