@@ -1,8 +1,8 @@
 """A small convolutional network reads handwritten digits; its owner and its client show each other nothing.
 
-The owner trains the network in the clear (a convolution, ReLU, a pool, a linear layer; with NumPy, in a
-second) and writes it as an ONNX file, as a framework would export it. The client asks about images and is told
-which digits they are, not how sure the network is. The servers learn neither weights nor images.
+The owner trains the network in the clear (a convolution, ReLU, a pool, a linear layer; in NumPy, a second)
+and writes it as an ONNX file, as a framework would export it. The client asks about images and is told which
+digits they are, not how sure the network is. The servers learn neither weights nor images.
 """
 
 import tempfile
