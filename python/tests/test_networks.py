@@ -8,7 +8,6 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from sklearn.datasets import load_digits
 
 import tacit
 from tacit import nn
