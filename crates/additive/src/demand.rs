@@ -253,17 +253,21 @@ pub(crate) fn rows(job: &Job, count: usize) -> Range<u64> {
 }
 
 /// The items of some ANDs of a job's layer of a circuit. Of short rows each layer has whole items, and so has each message but
-/// the layer's last, which has a multiple of 64 ANDs.
-pub(crate) fn ands(job: &Job, circuit: &Layered, ands: Range<usize>) -> Range<u64> {
-    let (layer, cols) = (job.stage as usize, job.cols.len());
+/// the layer's last, which has a multiple of 64 ANDs; its first items come after those of the layers `before`, so many.
+pub(crate) fn ands(job: &Job, circuit: &Layered, before: u64, ands: Range<usize>) -> Range<u64> {
+    let (layer, cols) = (&circuit.layers[job.stage as usize], job.cols.len());
     if is_short(job) {
-        let before = circuit.layers[..layer].iter().map(|layer| row_items(layer.ands.len(), cols));
-        let first = before.sum::<u64>() + row_items(ands.start, cols);
+        let first = before + row_items(ands.start, cols);
         return first..first + row_items(ands.len(), cols);
     }
     // Blocks are of two words.
-    let first = 2 * first_block(job, circuit, &circuit.layers[layer], ands.start);
+    let first = 2 * first_block(job, circuit, layer, ands.start);
     first..first + (ands.len() * row_words(cols)) as u64
+}
+
+/// The items of a layer whose rows are short.
+pub(crate) fn layer_items(job: &Job, layer: &Layer) -> u64 {
+    row_items(layer.ands.len(), job.cols.len())
 }
 
 /// What a product with a vector of so many bits draws: 64 of them an item.
@@ -334,10 +338,11 @@ mod tests {
             builder.interact(OpKind::Circuit { circuit: circuit.clone(), inputs, dst });
             let plan = builder.finish();
             let mut all: Vec<Range<u64>> = Vec::new();
-            for stage in 0..circuit.depth() {
+            let mut before = 0;
+            for (stage, layer) in (0..circuit.depth()).zip(&circuit.layers) {
                 for job in jobs(&plan, 0, 0).map(|job| Job { stage, ..job }) {
-                    let layer = &circuit.layers[stage as usize];
-                    all.extend(pieces(layer, &job).map(|(_, piece)| ands(&job, &circuit, piece)));
+                    all.extend(pieces(layer, &job).map(|(_, piece)| ands(&job, &circuit, before, piece)));
+                    before += layer_items(&job, layer);
                 }
             }
             all.sort_by_key(|items| items.start);

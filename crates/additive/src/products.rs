@@ -1,6 +1,6 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
-use crate::demand::{ands, columns, is_short, products, rows};
+use crate::demand::{ands, columns, is_short, layer_items, products, rows};
 use crate::messages::{at, layer_at};
 use crate::share::Share;
 use crate::state::{Opening, Party};
@@ -116,17 +116,17 @@ impl Party {
             for (index, row) in (0..).zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
                 row.copy_from_slice(&self.bank.row(rows, index)[job.cols.start / 64..][..words]);
             }
-            Share { value: operand, mac: None }
+            operand
         });
         let count = dst.count as usize;
         self.open_rows(job, at(job), count, rows(job, count), operands)
     }
 
     pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
-        let share = self.take_rows(job, at(job), dst.count as usize)?;
+        let products = self.take_rows(job, at(job), dst.count as usize)?;
         let stride = row_words(self.plan.register(dst.reg).cols);
         let out = self.bank.make(dst.reg).words_mut::<u64>();
-        let rows = share.value.words::<u64>().chunks_exact(row_words(job.cols.len()));
+        let rows = products.words::<u64>().chunks_exact(row_words(job.cols.len()));
         for (index, row) in (0..).zip(rows) {
             out[dst.row(index) as usize * stride + job.cols.start / 64..][..row.len()].copy_from_slice(row);
         }
@@ -144,6 +144,7 @@ impl Party {
         if job.stage == 0 {
             let is_first = self.is_first();
             self.tiles.open(job, circuit).constants(0, circuit, is_first);
+            self.items_used.insert(job.op, 0);
         }
         let tile = self.tiles.get(job);
         tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
@@ -151,13 +152,16 @@ impl Party {
         if job.stage == circuit.depth() {
             tile.store(0, circuit, self.bank.make(dst).words_mut());
             self.tiles.close(job);
+            self.items_used.remove(&job.op);
             return Ok(());
         }
         if self.plan.needs.has(Feature::ZeroedArms) {
             return self.scalings_begin(job, circuit);
         }
+        let before = self.items_used.get(&job.op).copied().unwrap_or_default();
+        self.items_used.insert(job.op, before + layer_items(job, layer));
         for (piece, range) in pieces(layer, job) {
-            let items = ands(job, circuit, range.clone());
+            let items = ands(job, circuit, before, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
             let words = tile.row_words();
             let operands = [0, 1].map(|side| {
@@ -165,7 +169,7 @@ impl Party {
                 for (gate, row) in gates.iter().zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
                     row.copy_from_slice(tile.row(gate[side], 0));
                 }
-                Share { value: operand, mac: None }
+                operand
             });
             self.open_rows(job, layer_at(job, circuit, piece), gates.len(), items, operands)?;
         }
@@ -179,9 +183,9 @@ impl Party {
         let layer = &circuit.layers[job.stage as usize];
         for (piece, range) in pieces(layer, job) {
             let gates = &layer.ands[range];
-            let share = self.take_rows(job, layer_at(job, circuit, piece), gates.len())?;
+            let products = self.take_rows(job, layer_at(job, circuit, piece), gates.len())?;
             let tile = self.tiles.get(job);
-            for (gate, row) in gates.iter().zip(share.value.words::<u64>().chunks_exact(tile.row_words())) {
+            for (gate, row) in gates.iter().zip(products.words::<u64>().chunks_exact(tile.row_words())) {
                 tile.row(gate[2], 0).copy_from_slice(row);
             }
         }
@@ -225,36 +229,57 @@ impl Party {
         Ok(self.result(opening))
     }
 
-    /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them.
+    /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them. Short rows are masked and
+    /// multiplied as they are drawn and sent: without a gap.
     fn open_rows(
         &mut self,
         job: &Job,
         at: At,
         count: usize,
         items: Range<u64>,
-        operands: [Share; 2],
+        operands: [Buffer; 2],
     ) -> Result<(), Error> {
-        let shape = row(Domain::Bits, 8 * operands[0].value.len());
-        let triple = self.triple(at.op, Domain::Bits, items)?.map(|part| in_rows(job, count, part));
+        let triple = self.triple(at.op, Domain::Bits, items)?;
+        let shape = row(Domain::Bits, 8 * triple[0].value.len());
+        let operands = operands.map(|rows| Share { value: packed(job, count, rows), mac: None });
         let opening = Opening::new(shape, operands, triple);
-        let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
+        let both = joined(opening.masked.each_ref().map(|share| &share.value));
+        let mesh = self.session.mesh();
+        let message = if is_short(job) {
+            let mut message = mesh.buffer(0);
+            message.resize(message_bytes(job, 2 * count), 0);
+            let words = both.len() / 16;
+            bits::pack_rows(both.words(), words, all(2), 0..count * job.cols.len(), &mut message);
+            message
+        } else {
+            message_of_rows(mesh, job, both.bytes().to_vec())
+        };
         self.openings.insert(at, opening);
-        debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
-        let message = message_of_rows(self.session.mesh(), job, rows);
         self.shared.send_to_all(&mut self.session, at, &message)
     }
 
-    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Share, Error> {
+    /// Ends them: the products' rows, in whole words.
+    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Buffer, Error> {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
         let words = row_words(job.cols.len());
         for party in self.others() {
             let message = self.shared.receive(&mut self.session, party, at, message_bytes(job, 2 * count))?;
+            if is_short(job) {
+                let words = opening.masked[0].value.len() / 8;
+                let mut both = vec![0; 2 * words];
+                bits::unpack_rows(&message, &mut both, words, all(2), 0..count * job.cols.len());
+                for (masked, part) in opening.masked.iter_mut().zip(both.chunks_exact(words)) {
+                    bits::xor_assign(masked.value.words_mut(), part);
+                }
+                continue;
+            }
             each_row(job, 2 * count, &message, |index, row| {
                 let masked = opening.masked[index / count].value.words_mut::<u64>();
                 bits::xor_assign(&mut masked[index % count * words..][..words], row);
             });
         }
-        Ok(self.result(opening))
+        let mut share = self.result(opening);
+        Ok(unpacked(job, count, std::mem::take(&mut share.value)))
     }
 
     /// This party's share of the products, once all shares of the masked operands have come; these are noted:
@@ -282,16 +307,28 @@ impl Party {
     }
 }
 
-/// Bits as they are drawn, in rows of whole words: short rows are drawn without a gap.
-fn in_rows(job: &Job, count: usize, drawn: Share) -> Share {
+/// A job's columns of some rows as triples for them are drawn: short ones without a gap, in whole items.
+fn packed(job: &Job, count: usize, rows: Buffer) -> Buffer {
     if !is_short(job) {
-        return drawn;
+        return rows;
+    }
+    let bytes = message_bytes(job, count);
+    let mut packed = Buffer::of_words::<u64>(bytes.div_ceil(8));
+    let stride = row_words(job.cols.len());
+    bits::pack_rows(rows.words(), stride, all(count), 0..job.cols.len(), &mut packed.bytes_mut()[..bytes]);
+    packed
+}
+
+/// The same rows in whole words again.
+fn unpacked(job: &Job, count: usize, packed: Buffer) -> Buffer {
+    if !is_short(job) {
+        return packed;
     }
     let words = row_words(job.cols.len());
     let mut rows = Buffer::of_words::<u64>(count * words);
-    let packed = &drawn.value.bytes()[..message_bytes(job, count)];
-    bits::unpack_rows(packed, rows.words_mut(), words, all(count), 0..job.cols.len());
-    Share { value: rows, mac: None }
+    let bytes = &packed.bytes()[..message_bytes(job, count)];
+    bits::unpack_rows(bytes, rows.words_mut(), words, all(count), 0..job.cols.len());
+    rows
 }
 
 /// The messages of some products of numbers: addresses, and products.

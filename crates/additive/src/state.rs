@@ -45,6 +45,8 @@ pub(crate) struct Party {
     pub(crate) intervals: BTreeMap<u32, Range<u64>>,
     /// The masks of branches, by what drew them.
     pub(crate) arm_masks: HashMap<u32, ArmMasks>,
+    /// Items of triples that the layers so far of circuits under way have used up, by operation. Of short rows alone it counts.
+    pub(crate) items_used: BTreeMap<u32, u64>,
     /// Products of a bit with a vector that the layers so far of a circuit have used up, by kind.
     pub(crate) scalings_used: BTreeMap<SupplyKind, u64>,
     /// Messages of jobs in arms that exclude one another, as they are made and taken apart.
@@ -129,6 +131,7 @@ impl Party {
             demand: Arc::default(),
             intervals: BTreeMap::new(),
             arm_masks: HashMap::new(),
+            items_used: BTreeMap::new(),
             scalings_used: BTreeMap::new(),
             shared: Shared::default(),
             bit_masks: BTreeMap::new(),

@@ -32,6 +32,8 @@ pub mod gf64;
 pub mod leaves;
 pub mod matrix;
 pub mod pack;
+pub mod prime;
+pub mod projection;
 pub mod relation;
 pub mod ring;
 pub mod robust;

@@ -13,7 +13,7 @@ use crate::plan::{Domain, Local, Modulus, OpKind, Opening, Operand};
 pub enum Feature {
     /// Registers of bits, with XOR and complement.
     Bits,
-    /// Registers of integers modulo powers of two, with sums.
+    /// Registers of integers modulo powers of two up to 2^64, with sums.
     Rings,
     /// Registers of the field of 2^61 - 1 elements, with sums.
     Fp61,
@@ -64,10 +64,12 @@ pub enum Feature {
     /// Programs with branches as one circuit on one instance, in which all wires of inactive arms are zero
     /// ([`tacit_circuit::motif`]); its layers have products of a bit with a vector ([`tacit_circuit::Layer::scalings`]).
     ZeroedArms,
+    /// Registers of integers modulo powers of two above 2^64, with sums.
+    WideRings,
 }
 
 impl Feature {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -94,6 +96,7 @@ impl Feature {
         Self::Shuffle,
         Self::Keep,
         Self::ZeroedArms,
+        Self::WideRings,
     ];
 
     /// In words, as what a protocol lacks.
@@ -101,6 +104,7 @@ impl Feature {
         match self {
             Self::Bits => "bits",
             Self::Rings => "arithmetic modulo powers of two",
+            Self::WideRings => "arithmetic modulo powers of two above 2^64",
             Self::Fp61 => "arithmetic modulo 2^61-1",
             Self::Fp128 => "arithmetic modulo 2^128-159",
             Self::Gf128 => "arithmetic in GF(2^128)",
@@ -243,12 +247,19 @@ pub struct Capabilities {
     pub shuffle_turns: u8,
     /// ANDs that the partial products of one product may take, where numbers are bits.
     pub product_ands: u64,
+    /// Whether an input is taken as the least number of its range where it is outside, in plans in which a result would depend on how
+    /// such a number is split: for protocols in which owners deviate.
+    pub holds_ranges: bool,
+    /// Whether a program that can't be lowered so, or sends more than with numbers as bits ([`Numbers::BitsAlone`]), is lowered
+    /// with these. What is kept is never bits for that.
+    pub or_bits: bool,
 }
 
 /// What sharings in rings and of bits have whatever their conversions.
 const RINGS: Features = Features::of(&[
     Feature::Bits,
     Feature::Rings,
+    Feature::WideRings,
     Feature::Fp61,
     Feature::Fp128,
     Feature::And,
@@ -265,6 +276,8 @@ impl Capabilities {
         numbers: Numbers::TwoComponents,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
+        or_bits: false,
     };
 
     /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
@@ -274,6 +287,8 @@ impl Capabilities {
         numbers: Numbers::ThreeComponents,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
+        or_bits: false,
     };
 
     /// Bits alone.
@@ -282,6 +297,8 @@ impl Capabilities {
         numbers: Numbers::BitsAlone,
         shuffle_turns: 0,
         product_ands: u64::MAX,
+        holds_ranges: false,
+        or_bits: false,
     };
 
     /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
@@ -296,7 +313,14 @@ impl Capabilities {
         ]);
         let domain = of_domain(field.domain());
         let numbers = Numbers::MaskedOpening(field);
-        Self { features: features.with(domain), numbers, shuffle_turns: 0, product_ands: u64::MAX }
+        Self {
+            features: features.with(domain),
+            numbers,
+            shuffle_turns: 0,
+            product_ands: u64::MAX,
+            holds_ranges: false,
+            or_bits: false,
+        }
     }
 
     /// These and one feature more.
@@ -314,6 +338,24 @@ impl Capabilities {
             .with(Feature::PublicInputs)
             .with(Feature::PublicSteps)
             .with(Feature::Gather)
+    }
+
+    /// These but one feature.
+    #[must_use]
+    pub const fn without(self, feature: Feature) -> Self {
+        Self { features: self.features.without(feature), ..self }
+    }
+
+    /// These; and inputs outside their ranges are taken as the least numbers in them, where that matters.
+    #[must_use]
+    pub const fn holding_ranges(self) -> Self {
+        Self { holds_ranges: true, ..self }
+    }
+
+    /// These; and for a program for which they don't do, or which is cheaper so, numbers are bits.
+    #[must_use]
+    pub const fn or_bits(self) -> Self {
+        Self { or_bits: true, ..self }
     }
 
     /// These and shuffles, each made of so many orders.
@@ -338,6 +380,7 @@ impl Capabilities {
 pub(crate) const fn of_domain(domain: Domain) -> Feature {
     match domain {
         Domain::Bits => Feature::Bits,
+        Domain::Modular(Modulus::PowerOfTwo(65..)) => Feature::WideRings,
         Domain::Ring(_) | Domain::Modular(Modulus::PowerOfTwo(_)) => Feature::Rings,
         Domain::Modular(Modulus::Mersenne61) => Feature::Fp61,
         Domain::Modular(Modulus::Prime128) => Feature::Fp128,

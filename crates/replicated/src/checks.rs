@@ -1,12 +1,12 @@
 //! What a party still has to verify before outputs are opened.
 
 use crate::planted::{Mistake, planted};
-use crate::verify::{Challenges, ProofParams, Proofs};
+use crate::verify::{Challenges, Counts, ProofParams, Proofs, counts, is_too_large};
 use sha2::{Digest, Sha256};
 use tacit_circuit::Layer;
 use tacit_engine::layer::pieces;
 use tacit_engine::{Error, Job};
-use tacit_program::plan::{Op, OpKind, Plan};
+use tacit_program::plan::{Modulus, Op, OpKind, Plan};
 use tacit_session::Session;
 use tacit_threeparty::hiding::{Hiding, clients_learn};
 use tacit_threeparty::{Party, next, prev};
@@ -14,8 +14,9 @@ use tacit_threeparty::{Party, next, prev};
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
-    /// Words of ANDs that the plan has.
-    words: u64,
+    challenges: Challenges,
+    /// What the plan has to prove.
+    counts: Counts,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
     /// What hides outputs' components from clients, once everybody has accepted.
@@ -24,16 +25,16 @@ pub(crate) struct Verified {
 
 impl Verified {
     pub(crate) fn new(plan: &Plan, cut: ProofParams, challenges: Challenges) -> Result<Self, Error> {
-        refuse_unverified(plan)?;
+        refuse_unverified(plan, challenges)?;
         let proofs = Proofs::new(cut, challenges);
-        Ok(Self { proofs, words: noted_words(plan), given: None, hiding: None })
+        Ok(Self { proofs, challenges, counts: noted_counts(plan), given: None, hiding: None })
     }
 
     /// Begins another plan.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
-        refuse_unverified(plan)?;
+        refuse_unverified(plan, self.challenges)?;
         self.proofs.next_plan();
-        self.words = noted_words(plan);
+        self.counts = noted_counts(plan);
         Ok(())
     }
 
@@ -65,7 +66,7 @@ impl Verified {
         let learn = clients_learn(&party.plan, &party.participants);
         let (session, scheme) = (&mut party.session, &party.scheme);
         if !planted(Mistake::OutputsEarly) {
-            self.proofs.complete(self.words, session)?;
+            self.proofs.complete(self.counts, session)?;
         }
         if planted(Mistake::GivenComparedLate) {
             self.compare(session)?;
@@ -80,7 +81,7 @@ impl Verified {
     /// What the mistake of the name leaves for after the outputs.
     #[cfg(feature = "planted")]
     pub(crate) fn check_late(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.proofs.complete(self.words, session)?;
+        self.proofs.complete(self.counts, session)?;
         self.accept(session)
     }
 
@@ -89,21 +90,41 @@ impl Verified {
         if planted(Mistake::SilenceAccepts) {
             return Ok(());
         }
-        Ok(session.accept(&self.words.to_le_bytes())?)
+        Ok(session.accept(&self.counts.bytes())?)
     }
 }
 
 /// Refuses what has no proof.
-pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
-    let unverified =
-        plan.ops.iter().find(|op| !matches!(op.kind, OpKind::And { .. } | OpKind::Circuit { .. }));
-    match unverified {
+pub(crate) fn refuse_unverified(plan: &Plan, challenges: Challenges) -> Result<(), Error> {
+    plan.ops.iter().try_for_each(|op| match why_unverified(plan, &op.kind, challenges) {
         None => Ok(()),
-        Some(_) => Err(Error::Refused(
-            "protocol \"replicated-malicious\" verifies ANDs of bits; this plan has products or conversions of numbers"
-                .into(),
-        )),
+        Some(reason) => Err(Error::Refused(format!("protocol \"replicated-malicious\" {reason}"))),
+    })
+}
+
+/// Why an operation has no proof, if it has none.
+fn why_unverified(plan: &Plan, kind: &OpKind, challenges: Challenges) -> Option<&'static str> {
+    let domain = || plan.register(kind.writes()[0]).domain;
+    match kind {
+        OpKind::And { .. } | OpKind::Circuit { .. } => None,
+        OpKind::Mul { .. } | OpKind::MatMul { .. } => match (domain().modulus(), challenges) {
+            (_, Challenges::FiatShamir) => Some(
+                "proves products of numbers with coins that its verifiers toss: with challenges=fiat-shamir a prover \
+                 could try for as long as it likes",
+            ),
+            (Modulus::PowerOfTwo(1..=64), _) if is_too_large(kind) => Some(
+                "can't prove a product of matrices as large as this plan's: their terms are more than 2^38",
+            ),
+            (Modulus::PowerOfTwo(1..=64), _) => None,
+            _ => Some("verifies products modulo powers of two up to 2^64, and this plan has others"),
+        },
+        _ => Some("verifies ANDs of bits and products; this plan has other operations"),
     }
+}
+
+/// What there is to prove of a plan.
+fn noted_counts(plan: &Plan) -> Counts {
+    Counts { words: noted_words(plan), ..counts(plan) }
 }
 
 /// Words of ANDs that a party notes: those of every message begin a word.

@@ -22,6 +22,7 @@ mod cost;
 mod engine;
 mod fresh;
 mod inputs;
+mod noted;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -37,6 +38,8 @@ mod verify;
 mod zero_sharing;
 
 pub use verified::ReplicatedMalicious;
+#[cfg(feature = "planted")]
+pub use verify::order_of_products;
 
 use inputs::give_seeds;
 use scheme::SCHEME;

@@ -62,6 +62,12 @@ pub enum Mistake {
     GivenNotCompared,
     /// Or only once all ANDs are proved.
     GivenComparedLate,
+    /// Products of numbers aren't noted.
+    ProductsUnnoted,
+    /// Shares of quotients are read as if none were negative.
+    QuotientsUnsigned,
+    /// The prime of a proof of products and its point come from the first seed, that of the bits.
+    PrimeEarly,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
     /// One in what three-party protocols share.

@@ -135,6 +135,9 @@ impl ReplicatedEngine {
             verified.proofs.finish(&message);
             verified.proofs.go_on(&mut self.party.session)?;
         }
+        if matches!(kind, OpKind::Mul { .. } | OpKind::MatMul { .. }) && self.verified.is_some() {
+            self.note_products(job, kind)?;
+        }
         self.party.session.mesh().recycle(message);
         Ok(())
     }

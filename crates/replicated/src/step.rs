@@ -16,6 +16,16 @@ pub const PROOF_LEFT_MASK: u16 = At::ASIDE + 3;
 pub const PROOF_RIGHT_MASK: u16 = At::ASIDE + 4;
 /// Draws: the seeds of proofs' points.
 pub const PROOF_SEED: u16 = At::ASIDE + 5;
+/// Draws of proofs of products: the shares of values.
+pub const RING_SHARE: u16 = At::ASIDE + 9;
+/// The values at 0 of the left vectors.
+pub const RING_LEFT_MASK: u16 = At::ASIDE + 10;
+/// The values at 0 of the right vectors.
+pub const RING_RIGHT_MASK: u16 = At::ASIDE + 11;
+/// The seeds.
+pub const RING_SEED: u16 = At::ASIDE + 12;
+/// The left verifiers' shares of quotients.
+pub const RING_QUOTIENT: u16 = At::ASIDE + 13;
 /// Draws: the salts of what right verifiers know.
 pub const PROOF_SALT: u16 = At::ASIDE + 6;
 /// Draws: the salts of what left verifiers know.

@@ -23,20 +23,22 @@ use crate::cost;
 use crate::inputs::give_seeds;
 use crate::scheme::SCHEME;
 use crate::state::ReplicatedEngine;
-use crate::verify::{Challenges, ProofParams, traffic};
+use crate::verify::{Challenges, Limits, ProofParams, batches, proved_at_its_end, traffic};
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
+use tacit_engine::jobs;
 use tacit_engine::{
     Auto, Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec,
     Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::{OpKind, Plan};
+use tacit_program::plan::{Level, OpKind, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
+use tacit_threeparty::products::Results;
 use tacit_threeparty::{ComponentsClient, Scheme, refresh};
 
 /// The protocol `replicated-malicious`.
@@ -179,7 +181,17 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::BITS.with(Feature::Keep)
+        match self.challenges {
+            Challenges::Interactive { .. } => Capabilities::THREE_COMPONENTS
+                .without(Feature::WideRings)
+                .without(Feature::Fp61)
+                .without(Feature::Fp128)
+                .with(Feature::Keep)
+                .holding_ranges()
+                .or_bits(),
+            // Numbers are bits where products have no proof.
+            Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep),
+        }
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
@@ -191,7 +203,8 @@ impl Protocol for ReplicatedMalicious {
         if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
             checks.round(Phase::Input, CONFIRMED.to_all(HASH_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.cut, self.challenges);
+        let products = batches(plan, Limits::of(self.cut.batch_words));
+        let proofs = traffic(noted_words(plan), &products, self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, CONFIRMED.to_all(HASH_BITS));
         if clients_learn(plan, participants) {
@@ -214,12 +227,11 @@ impl Protocol for ReplicatedMalicious {
         let verified = Verified::new(&plan, self.cut, self.challenges)?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
-        let (inbox, ands) =
-            (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, OpKind::And { .. })));
-        if ands && inbox < LEAST_INBOX {
+        let (inbox, least) = (session.limits().inbox, least_inbox(&plan));
+        if inbox < least {
             return Err(Error::Refused(format!(
                 "with inbox_bytes = {inbox} proofs could be stuck behind messages that nobody reads yet; protocol \
-                 \"replicated-malicious\" takes {LEAST_INBOX} at least for this program"
+                 \"replicated-malicious\" takes {least} at least for this program"
             )));
         }
         let zero_sharing = ZeroSharing::Computational;
@@ -232,14 +244,36 @@ impl Protocol for ReplicatedMalicious {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        refuse_unverified(&plan)?;
+        refuse_unverified(&plan, self.challenges)?;
         Ok(Box::new(ComponentsClient::new(session, plan, participants, CONFIRMED, give_seeds)))
     }
 }
 
-/// The least inbox for ANDs outside of circuits, of which up to [`MAX_IN_FLIGHT`] messages of 64 KiB may come before
-/// the proofs that a party waits for; circuits have their window.
-const LEAST_INBOX: usize = 2 * MAX_IN_FLIGHT * (64 << 10);
+/// The least inbox for what stands outside of circuits, of which up to [`MAX_IN_FLIGHT`] messages may come before the
+/// proofs that a party waits for: messages of 64 KiB, or longer ones of products of matrices. Circuits have their window.
+fn least_inbox(plan: &Plan) -> usize {
+    let in_flight = |level: &Level| {
+        let others =
+            level.stages.iter().filter(|stage| !matches!(plan.op(stage.op).kind, OpKind::Circuit { .. }));
+        let ops: Vec<u32> = others.map(|stage| stage.op).collect();
+        if let [op] = ops[..]
+            && proved_at_its_end(&plan.op(op).kind)
+        {
+            // No batch is complete before its last message has come.
+            return 0;
+        }
+        let jobs = ops.iter().flat_map(|&op| jobs(plan, op, 0).map(move |job| (op, job)));
+        let bytes = jobs.map(|(op, job)| Results::of(&job, &plan.op(op).kind).message_bytes(plan, &job));
+        let (all, longest) =
+            bytes.fold((0, 0), |(all, longest): (usize, usize), bytes| (all + bytes, longest.max(bytes)));
+        all.min(MAX_IN_FLIGHT * longest)
+    };
+    let usual = |level: &Level| {
+        level.stages.iter().any(|stage| !matches!(plan.op(stage.op).kind, OpKind::Circuit { .. }))
+    };
+    let least = if plan.levels.iter().any(usual) { MAX_IN_FLIGHT * (64 << 10) } else { 0 };
+    2 * plan.levels.iter().map(in_flight).fold(least, usize::max)
+}
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,27 @@ fn every_byte() {
     attacks::every_byte(&subject("soundness", "50"), 1);
 }
 
+/// Products have proofs of their own, and all of these messages.
+#[test]
+fn random_of_products() {
+    for (soundness, seeds) in [("50", 5000..5300), ("100", 5300..5500)] {
+        assert_eq!(attacks::random_products(&subject("soundness", soundness), seeds).sorts(), all());
+    }
+}
+
+#[test]
+fn every_byte_of_products() {
+    attacks::every_byte_of_products(&subject("soundness", "50"), 37);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn every_single_byte_of_products() {
+    for soundness in ["50", "100"] {
+        attacks::every_byte_of_products(&subject("soundness", soundness), 1);
+    }
+}
+
 #[test]
 fn every_byte_with_hashed_points() {
     attacks::every_byte(&subject("challenges", "fiat-shamir"), 7);

@@ -12,7 +12,7 @@ use tacit_session::Session;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::{Case, Draws, Fate, with_parameters};
 
-// All numbers are bits here, and all operations are ANDs.
+// Views of a few operations: those of others are of the same ANDs and products.
 tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {

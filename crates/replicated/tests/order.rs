@@ -6,6 +6,7 @@ mod cases;
 mod table;
 
 use tacit_engine::Protocol;
+use tacit_program::plan::{Builder, OpKind, Plan, Rows, To, Width};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::order::held_to;
 use tacit_testkit::with_parameters;
@@ -37,11 +38,48 @@ fn of_any_plan() {
 }
 
 #[test]
+fn of_products() {
+    for parameter in [("soundness", "50"), ("soundness", "100")] {
+        let cases = cases::of_products(with(&[parameter]));
+        held_to(&cases, &table::ONE_BATCH, 1);
+        held_to(&cases, &table::ANY, 1);
+    }
+}
+
+#[test]
 fn of_several_batches() {
     for parameter in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
         // Two full batches and a short one.
         let protocol = with(&[parameter, ("batch", "64")]);
         let cases = [cases::levels(3000), cases::circuit(3000)].map(|plan| cases::case(protocol, plan));
         held_to(&cases, &table::ANY, 1);
+    }
+}
+
+/// Products and ANDs of the same parties side by side, of several batches each.
+fn mixed(cols: usize) -> Plan {
+    let mut build = Builder::new();
+    let numbers = ["P0", "P1"].map(|owner| {
+        let (owner, reg) = (build.role(owner), build.ring(Width::W64, cols));
+        build.input(owner, reg);
+        reg
+    });
+    let bits = ["P2", "alice"].map(|owner| cases::given(&mut build, owner, cols));
+    let (product, both) = (build.ring(Width::W64, cols), build.bits(1, cols));
+    build.interact(OpKind::Mul { a: numbers[0], b: numbers[1], dst: product });
+    let [a, b, dst] = [bits[0], bits[1], both].map(|reg| Rows::one(reg, 0));
+    build.interact(OpKind::And { a, b, dst });
+    let again = build.ring(Width::W64, cols);
+    build.interact(OpKind::Mul { a: product, b: numbers[0], dst: again });
+    build.output(both, To::All);
+    cases::learned(&mut build, again)
+}
+
+/// Of products and of ANDs, whose proofs go in the same steps.
+#[test]
+fn of_several_batches_of_both() {
+    for parameter in [("soundness", "50"), ("soundness", "100")] {
+        let protocol = with(&[parameter, ("batch", "64")]);
+        held_to(&[cases::case(protocol, mixed(3000))], &table::ANY, 1);
     }
 }

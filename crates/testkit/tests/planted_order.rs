@@ -34,6 +34,8 @@ fn seeds_without_the_left_verifiers_word() {
             BTreeSet::from(["a seed"]),
             "{proofs}"
         );
+        let early = early(&cases::of_products(protocol), &table::ONE_BATCH);
+        assert_eq!(early, BTreeSet::from(["a seed"]), "of products, {proofs}");
     }
 }
 

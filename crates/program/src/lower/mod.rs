@@ -11,6 +11,7 @@
 //! | `number` | comparison, truncation, choice |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
+//! | `conv` | convolutions |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
 //! | `branch` | arms of branches |
@@ -19,11 +20,12 @@
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
 //!
-//! `spread` bounds what a plan holds of public values.
+//! `weight` chooses between rings and bits where a protocol has both, and `spread` bounds what a plan holds of public values.
 
 mod arrange;
 mod branch;
 mod circuit;
+mod conv;
 mod keep;
 mod number;
 mod numbers;
@@ -35,6 +37,7 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod tournament;
+mod weight;
 mod zeroed;
 
 use std::collections::HashMap;
@@ -42,7 +45,7 @@ use std::sync::Arc;
 
 use tacit_circuit::{Circuit, Given, Layered};
 
-use crate::capabilities::{Capabilities, Field};
+use crate::capabilities::{Capabilities, Field, Numbers};
 use crate::error::{Fault, ProgramError, Source};
 use crate::operations::{Operation, Rounding};
 use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
@@ -53,6 +56,7 @@ use numbers::Strategy;
 use numbers::bits::Number;
 use rounded::Scaling;
 use term::Term;
+use weight::{is_for_rings, weight};
 
 /// A plan, and what its inputs and outputs mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +80,7 @@ impl Lowered {
 
 /// Lowers a program to what a protocol offers.
 ///
-/// Where numbers are bits ([`Numbers::BitsAlone`](crate::Numbers)) an input has as many as the declared range takes, and its owner can
+/// Where numbers are bits ([`Numbers::BitsAlone`]) an input has as many as the declared range takes, and its owner can
 /// give any pattern of them: of a range that isn't that of whole bits, only the bits are sure. What is computed of
 /// numbers outside the range is what circuits make of them, modulo powers of two, and nothing else goes wrong.
 ///
@@ -84,7 +88,7 @@ impl Lowered {
 /// [`Fault::NotOffered`] at the line of an operation for which the protocol has no means; [`Fault::TooMany`] at the
 /// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
 pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, capabilities).run(false)
+    lowered(program, capabilities, false)
 }
 
 /// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
@@ -93,7 +97,40 @@ pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, P
 /// # Errors
 /// As for [`lower`].
 pub fn lower_for_debug(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, capabilities).run(true)
+    lowered(program, capabilities, true)
+}
+
+/// In the way that the protocol has; of two ways, in that which sends less.
+fn lowered(
+    program: &Program,
+    capabilities: Capabilities,
+    reveal_everything: bool,
+) -> Result<Lowered, ProgramError> {
+    let run = |capabilities, holds_ranges| {
+        Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything)
+    };
+    let elements = run(capabilities, false).and_then(|lowered| {
+        let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
+        if held { run(capabilities, true) } else { Ok(lowered) }
+    });
+    let decided = |lowered: &Lowered| is_for_rings(&lowered.plan);
+    if !capabilities.or_bits || elements.as_ref().is_ok_and(decided) {
+        return elements;
+    }
+    let bits = run(Capabilities { numbers: Numbers::BitsAlone, ..capabilities }, false);
+    match (&elements, &bits) {
+        (Ok(elements), Ok(bits)) if weight(&elements.plan) <= weight(&bits.plan) => {}
+        (_, Ok(_)) => return bits,
+        _ => {}
+    }
+    elements
+}
+
+/// Whether what comes of a number outside its range depends on how it is split: a shift of its components does. What is kept
+/// may be shifted by another plan.
+fn depends_on_ranges(plan: &Plan) -> bool {
+    let shifts = |step: &Local| matches!(step, Local::ShiftComponents { .. });
+    !plan.keeps.is_empty() || plan.levels.iter().any(|level| level.local.iter().any(shifts))
 }
 
 /// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.
@@ -112,6 +149,8 @@ struct Lowering<'a> {
     strategy: Strategy,
     /// Whether all secrets are revealed.
     debug: bool,
+    /// Whether inputs outside their ranges are taken as the least numbers in them.
+    holds_ranges: bool,
     /// The node that is lowered, and what it can't be for.
     at: NodeId,
     fault: Option<Fault>,
@@ -149,6 +188,7 @@ impl<'a> Lowering<'a> {
             capabilities,
             strategy,
             debug: false,
+            holds_ranges: false,
             at: NodeId::new(0),
             fault: None,
             widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
@@ -239,6 +279,16 @@ impl<'a> Lowering<'a> {
         self.strategy.is_bits() && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
+    /// What its owner gives.
+    fn input(&mut self, id: NodeId, owner: u32, ty: &Type) -> Reg {
+        let reg = self.fresh(self.domain(id), ty.len());
+        match self.form(id) {
+            form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
+            form => self.plan.input_as(owner, reg, form),
+        }
+        if self.holds_ranges { self.held(reg, ty.range) } else { reg }
+    }
+
     /// The plan's steps for one secret node, and where its elements are then.
     fn node(&mut self, id: NodeId, node: &Node) -> View {
         let Node { operation, operands, ty, .. } = node;
@@ -247,12 +297,7 @@ impl<'a> Lowering<'a> {
         let reg = match operation {
             Operation::Input { owner, .. } => {
                 let owner = self.plan.role(owner);
-                let reg = self.fresh(domain, ty.len());
-                match self.form(id) {
-                    form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
-                    form => self.plan.input_as(owner, reg, form),
-                }
-                reg
+                self.input(id, owner, ty)
             }
             Operation::Kept { name } => {
                 let reg = self.fresh(domain, ty.len());
@@ -317,6 +362,7 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
+            Operation::Conv => return self.conv(operands, domain),
             Operation::WideProduct { matrix, by } => self.wide_product(operands, *matrix, *by, ty, domain),
             Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
                 self.rounded(id, operation, operands[0], ty)

@@ -5,6 +5,7 @@ use super::schedule::FoldingSchedule;
 use super::seeds::Seed;
 use crate::planted::{Mistake, planted};
 use crate::step;
+use tacit_kernel::prime::Prime;
 use tacit_session::{Draw, Session};
 use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
@@ -57,6 +58,59 @@ fn elements<F: Field>(session: &mut Session, peer: usize, part: u16, block: u64,
     let mut parts = vec![F::Base::element(0); F::DEGREE * count];
     F::Base::draw(session.stream(peer), Draw { part, op: 0 }, block, &mut parts);
     parts.chunks_exact(F::DEGREE).map(F::of).collect()
+}
+
+/// What the left verifier's shares of the quotients of a proof of products come from: the key that it has in common with
+/// the prover.
+pub(super) fn quotients<const N: usize>(
+    session: &mut Session,
+    peer: usize,
+    place: Place,
+) -> Zeroizing<[u8; N]> {
+    let mut drawn = Zeroizing::new([0; N]);
+    session.stream(peer).fill(Draw { part: step::RING_QUOTIENT, op: 0 }, block(place), drawn.as_mut_slice());
+    drawn
+}
+
+/// As [`shares`], of a proof of products.
+pub(super) fn ring_shares(
+    session: &mut Session,
+    peer: usize,
+    schedule: &FoldingSchedule,
+    place: Place,
+    round: usize,
+    prime: &Prime,
+) -> Vec<u64> {
+    let first = block(place) + schedule.values_before(round) as u64;
+    residues(session, peer, step::RING_SHARE, first, schedule.values(round), prime)
+}
+
+/// As [`mask`], of a proof of products.
+pub(super) fn ring_mask(session: &mut Session, peer: usize, part: u16, place: Place, prime: &Prime) -> u64 {
+    let drawn = residues(session, peer, part, block(place), 1, prime);
+    if planted(Mistake::Unmasked) { 0 } else { drawn[0] }
+}
+
+/// Both, as the prover.
+pub(super) fn ring_masks(session: &mut Session, place: Place, prime: &Prime) -> [u64; 2] {
+    let (left, right) = (next(session.me()), prev(session.me()));
+    [(left, step::RING_LEFT_MASK), (right, step::RING_RIGHT_MASK)]
+        .map(|(peer, part)| ring_mask(session, peer, part, place, prime))
+}
+
+/// Elements of a prime field, a block of 128 bits each: within 2^-67 of uniform.
+fn residues(
+    session: &mut Session,
+    peer: usize,
+    part: u16,
+    block: u64,
+    count: usize,
+    prime: &Prime,
+) -> Vec<u64> {
+    let mut drawn = Zeroizing::new(vec![0_u8; 16 * count]);
+    session.stream(peer).fill(Draw { part, op: 0 }, block, &mut drawn);
+    let residue = |bytes: &[u8; 16]| (u128::from_le_bytes(*bytes) % u128::from(prime.order())) as u64;
+    drawn.as_chunks().0.iter().map(residue).collect()
 }
 
 /// The first block of a repetition's draws.

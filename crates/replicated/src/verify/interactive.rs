@@ -68,19 +68,19 @@ const fn copies(round: usize, repetitions: usize) -> usize {
 }
 
 /// The round whose values are sent at this age, if any are.
-fn values_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
+pub(super) fn values_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
     let place = (age.is_multiple_of(2) && age < steps(schedule)).then_some(age / 2);
     place.and_then(|place| place.checked_sub(schedule.lead()))
 }
 
 /// Which seed of the chain is released at this age, if one is: the step after the values were sent that wait for it.
-fn seed_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
+pub(super) fn seed_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
     let later = usize::from(!planted(Mistake::SeedsWithValues));
     (age % 2 == later && age + 2 - later < steps(schedule)).then_some(age / 2)
 }
 
 /// Whether at this age the verifiers show one another what they have.
-fn ends_at(schedule: &FoldingSchedule, age: usize) -> bool {
+pub(super) fn ends_at(schedule: &FoldingSchedule, age: usize) -> bool {
     age + 1 == steps(schedule)
 }
 

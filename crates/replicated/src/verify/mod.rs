@@ -1,4 +1,4 @@
-//! Distributed zero-knowledge proofs that ANDs were computed correctly (Boneh et al. 2019; Boyle et al. 2019).
+//! Distributed zero-knowledge proofs that ANDs and products were computed correctly (Boneh et al. 2019; Boyle et al. 2019).
 //!
 //! The protocol is functionality 3.1.1 and protocol C.2.1 of Li et al. 2023. Every party proves to the other two that
 //! the messages which it sent for its ANDs were right; so every batch has three proofs, side by side. The proofs of
@@ -13,9 +13,11 @@
 //! | `prime` | F_p, and the first round over it |
 //! | `binary` | GF(2^64) likewise, to compare with |
 //! | `polynomial` | values of polynomials from other values |
+//! | `counts` | how much is proved |
 //! | `draws` | what two parties draw from a key that they share |
 //! | `part` | what a party does for one batch, step by step |
 //! | `steps` | the messages of all batches |
+//! | `ring` | proofs of products in Z_2^d |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
 //!
@@ -23,6 +25,7 @@
 //! component that they share), and the *right* verifier is `P_(i-1)`, which knows `v`.
 
 mod binary;
+mod counts;
 mod draws;
 mod fiat_shamir;
 mod field;
@@ -33,6 +36,7 @@ mod planes;
 mod polynomial;
 mod prime;
 mod proof;
+mod ring;
 mod schedule;
 #[cfg(feature = "planted")]
 pub(crate) mod seeds;
@@ -42,7 +46,13 @@ mod steps;
 #[cfg(test)]
 mod testing;
 
+pub(crate) use counts::Counts;
 pub(crate) use log::BEGUN;
+#[cfg(feature = "planted")]
+pub use ring::order_of_products;
+pub(crate) use ring::{
+    Limits, Operation, Outputs, Words, batches, counts, is_too_large, noted, proved_at_its_end,
+};
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};

@@ -24,6 +24,8 @@ pub(crate) enum ProofField {
     /// GF(2^64): every AND's relation is a sum of two products and two bits, and all are combined by random
     /// coefficients (Boyle et al. 2019).
     Binary,
+    /// F_p for a p that is drawn: products of numbers, whose relation is one of polynomials ([`super::ring`]).
+    Drawn,
 }
 
 impl ProofField {
@@ -31,7 +33,7 @@ impl ProofField {
     const fn products(self) -> usize {
         match self {
             Self::Prime => 4,
-            Self::Binary => 2,
+            Self::Binary | Self::Drawn => 2,
         }
     }
 }
@@ -52,6 +54,8 @@ impl ProofParams {
     /// Batches of 2^22 ANDs.
     pub(crate) const DEFAULT: Self =
         Self { field: ProofField::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16 };
+    /// Of products of numbers.
+    const PRODUCTS: Self = Self { field: ProofField::Drawn, batch_words: 0, blocks: 8, later_blocks: 16 };
     /// Li et al. 2023, section 4.4: batches of 640,000 ANDs.
     pub(crate) const LI_2023: Self =
         Self { field: ProofField::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8 };
@@ -75,7 +79,16 @@ impl FoldingSchedule {
     /// Of a batch with so many words of ANDs.
     pub(crate) fn of(words: usize, cut: ProofParams) -> Self {
         let block_words = words.div_ceil(cut.blocks).max(1);
-        let mut lengths = vec![cut.field.products() * WORD * block_words];
+        Self::folded(cut.field.products() * WORD * block_words, block_words, cut)
+    }
+
+    /// Of a batch of products whose vectors have so many elements.
+    pub(crate) fn of_products(elements: usize) -> Self {
+        Self::folded(elements.div_ceil(ProofParams::PRODUCTS.blocks).max(1), 0, ProofParams::PRODUCTS)
+    }
+
+    fn folded(length: usize, block_words: usize, cut: ProofParams) -> Self {
+        let mut lengths = vec![length];
         while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
             lengths.push(length.div_ceil(cut.later_blocks));
         }
@@ -87,9 +100,14 @@ impl FoldingSchedule {
         self.cut.field
     }
 
-    /// Seeds before those of the rounds: over GF(2^64) that of the coefficients.
+    /// Seeds before those of the rounds: over GF(2^64) that of the coefficients, of products those of the bits, and of the
+    /// prime and its point.
     pub(crate) fn lead(&self) -> usize {
-        usize::from(self.cut.field == ProofField::Binary)
+        match self.cut.field {
+            ProofField::Prime => 0,
+            ProofField::Binary => 1,
+            ProofField::Drawn => 2,
+        }
     }
 
     /// Whether a round's values at the blocks' points are public: those of the first over F_p.
@@ -190,6 +208,7 @@ mod tests {
             let (wrong, points, bits) = match cut.field {
                 ProofField::Prime => (bound, 2_f64.powi(61) - 1.0, 53),
                 ProofField::Binary => (bound + 1, 2_f64.powi(64), 57),
+                ProofField::Drawn => unreachable!("products have a bound of their own"),
             };
             let chance = wrong as f64 / (points - (cut.blocks.max(cut.later_blocks) + 1) as f64);
             assert!(chance <= 2_f64.powi(-bits), "{cut:?}");

@@ -65,7 +65,7 @@ pub(super) fn take_word(
         return Ok(());
     }
     let (left, prover) = (session.name(next(prover)), session.name(prover));
-    let what = format!("{left} doesn't say that it holds the ANDs of {prover} as both verifiers drew it");
+    let what = format!("{left} doesn't say that it holds what {prover} computed as both verifiers drew it");
     Err(session.reject(&what).into())
 }
 

@@ -4,10 +4,12 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::fiat_shamir`].
 
+use super::counts::Counts;
 use super::fiat_shamir::{self, FiatShamir};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
 use super::part::{Bytes, Memory, Out, Proof, Reader};
+use super::ring::{self, Operation, RingProof, Words};
 use super::schedule::{FoldingSchedule, ProofField, ProofParams};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
@@ -47,6 +49,14 @@ impl Challenges {
         }
     }
 
+    /// How often each proof is repeated.
+    const fn repetitions(self) -> usize {
+        match self {
+            Self::Interactive { repetitions } => repetitions,
+            Self::FiatShamir => 1,
+        }
+    }
+
     /// Begins the three proofs of a batch.
     fn begin(self, batch: Batch, number: u32, session: &mut Session, memory: &mut Memory) -> Box<dyn Proof> {
         let spare = &mut memory.spare;
@@ -55,27 +65,58 @@ impl Challenges {
             (Self::Interactive { repetitions }, ProofField::Prime) => {
                 Box::new(Interactive::<Fp61>::begin(batch, number, repetitions, session, spare))
             }
-            (Self::Interactive { repetitions }, ProofField::Binary) => {
+            (Self::Interactive { repetitions }, ProofField::Binary | ProofField::Drawn) => {
                 Box::new(Interactive::<Gf64>::begin(batch, number, repetitions, session, spare))
             }
         }
     }
 }
 
-/// What every party sends for the proofs of so many words of ANDs.
-pub(crate) fn traffic(words: u64, cut: ProofParams, challenges: Challenges) -> Traffic {
+/// What batches are of.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Ands(Challenges),
+    /// Products; each proof is repeated so many times.
+    Products(usize),
+}
+
+impl Kind {
+    /// Steps in which a batch sends anything.
+    fn steps(self, schedule: &FoldingSchedule) -> usize {
+        match self {
+            Self::Ands(challenges) => challenges.steps(schedule),
+            Self::Products(_) => interactive::steps(schedule),
+        }
+    }
+
+    /// What a batch sends at this age.
+    fn bytes(self, schedule: &FoldingSchedule, age: usize) -> Bytes {
+        match self {
+            Self::Ands(challenges) => challenges.bytes(schedule, age),
+            Self::Products(repetitions) => ring::bytes(schedule, age, repetitions),
+        }
+    }
+}
+
+/// What every party sends for the proofs of so many words of ANDs, and of products whose batches have so many elements.
+///
+/// Rounds are exact if there is one batch of products; if ANDs come after more of them, there may be fewer.
+pub(crate) fn traffic(words: u64, products: &[usize], cut: ProofParams, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
+    for (later, &elements) in (0..).zip(products.iter().rev()) {
+        let (schedule, kind) =
+            (FoldingSchedule::of_products(elements), Kind::Products(challenges.repetitions()));
+        total.add(&schedule, kind, 1);
+        total.tail = total.tail.max((kind.steps(&schedule) as u64).saturating_sub(later));
+    }
     let full = cut.batch_words;
     let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
     for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
-        let schedule = FoldingSchedule::of(words, cut);
-        let all = challenges.steps(&schedule);
-        for bytes in (0..all).map(|age| challenges.bytes(&schedule, age)) {
-            total.back += count * bytes.back as u64;
-            total.forth += count * bytes.forth as u64;
-        }
+        let (schedule, kind) = (FoldingSchedule::of(words, cut), Kind::Ands(challenges));
+        let all = kind.steps(&schedule);
+        total.add(&schedule, kind, count);
         // A whole batch before a last short one began a step before it.
-        let earlier = u64::from(words == full && rest > 0);
+        let earlier = u64::from(words == full && (rest > 0 || !products.is_empty()));
         total.tail = total.tail.max(all as u64 - earlier);
     }
     total
@@ -92,22 +133,33 @@ pub(crate) struct Traffic {
     pub(crate) tail: u64,
 }
 
-/// All proofs of a run, and the log of what is still to be proved.
+impl Traffic {
+    /// Adds what so many batches send.
+    fn add(&mut self, schedule: &FoldingSchedule, kind: Kind, count: u64) {
+        for bytes in (0..kind.steps(schedule)).map(|age| kind.bytes(schedule, age)) {
+            self.back += count * bytes.back as u64;
+            self.forth += count * bytes.forth as u64;
+        }
+    }
+}
+
+/// All proofs of a run, and the logs of what is still to be proved.
 pub(crate) struct Proofs {
     log: Log,
+    products: ring::Log,
     challenges: Challenges,
     under_way: VecDeque<UnderWay>,
     memory: Memory,
     steps: u32,
-    proved: u64,
+    proved: Counts,
 }
 
 /// A batch whose proofs are under way.
 struct UnderWay {
     /// The step in which they began.
     first: u32,
-    /// Words of ANDs.
-    words: usize,
+    proves: Counts,
+    kind: Kind,
     schedule: FoldingSchedule,
     proof: Box<dyn Proof>,
 }
@@ -122,14 +174,15 @@ impl UnderWay {
 impl Proofs {
     /// Nothing to be proved yet.
     pub(crate) fn new(cut: ProofParams, challenges: Challenges) -> Self {
-        let log = Log::new(cut);
-        Self { log, challenges, under_way: VecDeque::new(), memory: Memory::default(), steps: 0, proved: 0 }
+        let (log, products) = (Log::new(cut), ring::Log::new(ring::Limits::of(cut.batch_words)));
+        let (under_way, memory, proved) = Default::default();
+        Self { log, products, challenges, under_way, memory, steps: 0, proved }
     }
 
     /// Counts from the beginning again, for another plan in the same session: its addresses are others.
     pub(crate) fn next_plan(&mut self) {
         debug_assert!(self.under_way.is_empty(), "a plan ends when all is proved");
-        (self.steps, self.proved) = (0, 0);
+        (self.steps, self.proved) = (0, Counts::default());
     }
 
     /// Room to note so many words of ANDs that are begun ([`Log::begin`]).
@@ -142,36 +195,50 @@ impl Proofs {
         self.log.finish(message);
     }
 
+    /// Notes products that are finished.
+    pub(crate) fn note(&mut self, operation: Operation, words: Words) {
+        self.products.note(operation, words);
+    }
+
     /// Takes a step for every batch that is complete.
     ///
     /// # Errors
     /// If a proof fails; then the session is over.
     pub(crate) fn go_on(&mut self, session: &mut Session) -> Result<(), Error> {
         while let Some(batch) = self.log.full() {
-            self.step(Some(batch), session)?;
+            self.step(Some(batch), None, session)?;
+        }
+        while let Some(products) = self.products.full() {
+            self.step(None, Some(products), session)?;
         }
         Ok(())
     }
 
-    /// Proves all that is left. `words` of ANDs is how many there are by the plan: what was noted doesn't say that all
-    /// were.
+    /// Proves all that is left. `counts` is how much there is by the plan: what was noted doesn't say that all was.
     ///
     /// # Errors
-    /// If a proof fails, or not all ANDs were proved; then the session is over.
-    pub(crate) fn complete(&mut self, words: u64, session: &mut Session) -> Result<(), Error> {
-        if let Some(batch) = self.log.rest() {
-            self.step(Some(batch), session)?;
+    /// If a proof fails, or not all was proved; then the session is over.
+    pub(crate) fn complete(&mut self, counts: Counts, session: &mut Session) -> Result<(), Error> {
+        let (ands, products) = (self.log.rest(), self.products.rest());
+        if ands.is_some() || products.is_some() {
+            self.step(ands, products, session)?;
         }
         while !self.under_way.is_empty() {
-            self.step(None, session)?;
+            self.step(None, None, session)?;
         }
-        if self.proved != words && !planted(Mistake::NotCounted) {
-            return Err(session.reject("not all ANDs were proved").into());
+        if self.proved != counts && !planted(Mistake::NotCounted) {
+            let what = if self.proved.words == counts.words { "products" } else { "ANDs" };
+            return Err(session.reject(&format!("not all {what} were proved")).into());
         }
         Ok(())
     }
 
-    fn step(&mut self, batch: Option<Batch>, session: &mut Session) -> Result<(), Error> {
+    fn step(
+        &mut self,
+        batch: Option<Batch>,
+        products: Option<ring::Batch>,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let batch = batch.filter(|_| self.steps == 0 || !planted(Mistake::LaterBatchesDropped));
         let phase = session.mesh().phase();
         session.mesh().set_phase(Phase::Verify);
@@ -183,9 +250,19 @@ impl Proofs {
                 batch
             });
             if let Some(batch) = batch {
-                let (first, words, schedule) = (self.steps, batch.words, batch.schedule.clone());
+                let (first, schedule) = (self.steps, batch.schedule.clone());
+                let proves = Counts { words: batch.words as u64, ..Counts::default() };
                 let proof = self.challenges.begin(batch, first, session, &mut self.memory);
-                self.under_way.push_back(UnderWay { first, words, schedule, proof });
+                let kind = Kind::Ands(self.challenges);
+                self.under_way.push_back(UnderWay { first, proves, kind, schedule, proof });
+            }
+            if let Some(products) = products {
+                let (first, proves) = (self.steps, products.counts());
+                let schedule = FoldingSchedule::of_products(proves.elements as usize);
+                let repetitions = self.challenges.repetitions();
+                let proof = RingProof::begin(products, first, repetitions, schedule.clone(), session);
+                let (kind, proof) = (Kind::Products(repetitions), Box::new(proof));
+                self.under_way.push_back(UnderWay { first, proves, kind, schedule, proof });
             }
             self.send(session)
         })?;
@@ -198,9 +275,9 @@ impl Proofs {
     fn receive(&mut self, session: &mut Session) -> Result<(), Error> {
         let Some(last) = self.steps.checked_sub(1) else { return Ok(()) };
         let me = session.me();
-        let (challenges, mut all) = (self.challenges, Bytes::default());
+        let mut all = Bytes::default();
         for batch in &self.under_way {
-            let bytes = challenges.bytes(&batch.schedule, batch.age(last));
+            let bytes = batch.kind.bytes(&batch.schedule, batch.age(last));
             all = Bytes { back: all.back + bytes.back, forth: all.forth + bytes.forth };
         }
         let from_next = receive(session, next(me), step::PROOF_BACK, last, all.back)?;
@@ -211,9 +288,9 @@ impl Proofs {
             batch.proof.receive(age, &mut from_next, &mut from_prev, session, &mut self.memory)?;
         }
         self.under_way.retain(|batch| {
-            let done = batch.age(last) + 1 == challenges.steps(&batch.schedule);
+            let done = batch.age(last) + 1 == batch.kind.steps(&batch.schedule);
             if done {
-                self.proved += batch.words as u64;
+                self.proved = self.proved.and(batch.proves);
             }
             !done
         });

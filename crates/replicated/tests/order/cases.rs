@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tacit_circuit::Layered;
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, OpKind, Operand, Plan, Reg, Rows, To};
+use tacit_program::plan::{Builder, MatrixShape, OpKind, Operand, Plan, Reg, Rows, To, Width};
 use tacit_testkit::Case;
 
 /// Inputs of three parties and a client, so many columns each, and two levels of ANDs; for all and for a client.
@@ -38,13 +38,33 @@ pub(crate) fn circuit(instances: usize) -> Plan {
     learned(&mut build, dst)
 }
 
-fn given(build: &mut Builder, owner: &str, cols: usize) -> Reg {
+/// The same inputs as numbers of 64 bits, two levels of products, and a product of matrices.
+pub(crate) fn products(cols: usize) -> Plan {
+    let mut build = Builder::new();
+    let [x, y, z, v] = ["P0", "P1", "P2", "alice"].map(|owner| {
+        let (owner, reg) = (build.role(owner), build.ring(Width::W64, cols));
+        build.input(owner, reg);
+        reg
+    });
+    let mut mul = |a: Reg, b: Reg| {
+        let dst = build.ring(Width::W64, cols);
+        build.interact(OpKind::Mul { a, b, dst });
+        dst
+    };
+    let (first, second) = (mul(x, y), mul(z, v));
+    let dst = build.ring(Width::W64, cols * cols);
+    let shape = MatrixShape { batch: 1, m: cols, k: 1, n: cols };
+    build.interact(OpKind::MatMul { a: first, b: second, shape, dst });
+    learned(&mut build, dst)
+}
+
+pub(crate) fn given(build: &mut Builder, owner: &str, cols: usize) -> Reg {
     let (owner, reg) = (build.role(owner), build.bits(1, cols));
     build.input(owner, reg);
     reg
 }
 
-fn learned(build: &mut Builder, result: Reg) -> Plan {
+pub(crate) fn learned(build: &mut Builder, result: Reg) -> Plan {
     let carol = build.role("carol");
     build.output(result, To::All);
     build.output(result, To::One(carol));
@@ -57,6 +77,11 @@ pub(crate) fn case(protocol: &'static dyn Protocol, plan: Plan) -> Case {
     let inputs: Vec<Vec<u64>> =
         (0..4).map(|input| (0..cols as u64).map(|at| at >> input & 1).collect()).collect();
     Case::new(protocol, 3, plan, &inputs)
+}
+
+/// Of products of one batch, by scalar products and by polynomials of matrices.
+pub(crate) fn of_products(protocol: &'static dyn Protocol) -> Vec<Case> {
+    [products(1), products(20)].map(|plan| case(protocol, plan)).to_vec()
 }
 
 /// Of one batch, which has one middle round or two.

@@ -62,7 +62,18 @@ pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
 /// # Panics
 /// As [`random`].
 pub fn random_comparisons(subject: &Subject, seeds: Range<u64>) -> Tally {
-    let stage = Stage::comparing(subject, 8);
+    random_of(&Stage::comparing(subject, 8), subject, seeds)
+}
+
+/// The same, of a program that multiplies numbers.
+///
+/// # Panics
+/// As [`random`].
+pub fn random_products(subject: &Subject, seeds: Range<u64>) -> Tally {
+    random_of(&Stage::multiplying(subject, 8), subject, seeds)
+}
+
+fn random_of(stage: &Stage, subject: &Subject, seeds: Range<u64>) -> Tally {
     let mut tally = Tally::new(subject.sorts);
     for seed in seeds {
         let (target, change) = stage.choose(&mut Rng::new(seed));
@@ -71,6 +82,14 @@ pub fn random_comparisons(subject: &Subject, seeds: Range<u64>) -> Tally {
     }
     println!("{}", tally.table());
     tally
+}
+
+/// As [`every_byte`], of a program that multiplies numbers.
+///
+/// # Panics
+/// As [`every_byte`].
+pub fn every_byte_of_products(subject: &Subject, step: usize) {
+    Stage::multiplying(subject, 8).every_byte(step);
 }
 
 /// As [`every_byte`], of a program that compares numbers.

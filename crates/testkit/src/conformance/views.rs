@@ -129,7 +129,10 @@ fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
         Modulus::Prime128 => offers(Feature::Fp128),
         Modulus::Gf128 => offers(Feature::Gf128),
         // As bits, a wide product is ANDs like any others, and thousands of them.
-        Modulus::PowerOfTwo(bits) => offers(Feature::Rings) || offers(Feature::Bits) && *bits < 5,
+        Modulus::PowerOfTwo(bits) => {
+            let in_rings = offers(if *bits > 64 { Feature::WideRings } else { Feature::Rings });
+            in_rings || offers(Feature::Bits) && *bits < 5
+        }
     };
     let few: Vec<Modulus> = moduli.iter().copied().filter(few).collect();
     assert!(!few.is_empty(), "no modulus is tried");

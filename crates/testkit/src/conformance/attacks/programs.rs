@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Wire};
-use tacit_program::{Dtype, Program, Recipient};
+use tacit_program::{Dtype, NodeId, Program, Recipient};
 
 use crate::Rng;
 use crate::conformance::catalogue::Numbers;
@@ -39,18 +39,35 @@ pub(super) fn program(rng: &mut Rng, last: &str, ands: usize, instances: usize) 
 
 /// Comparisons of numbers of P0, alice and the last party. All learn one, P1 a maximum, carol another comparison.
 pub(super) fn comparisons(last: &str, instances: usize) -> Program {
+    of_numbers(last, instances, |build, [x, y, z]| {
+        [build.less(x, y), build.maximum(y, z), build.less(z, x)]
+            .map(|node| node.expect("numbers of one kind"))
+    })
+}
+
+/// Products of numbers of the same owners.
+pub(super) fn products(last: &str, instances: usize) -> Program {
+    of_numbers(last, instances, |build, [x, y, z]| {
+        let mut mul = |a, b| build.mul(a, b).expect("numbers of one kind");
+        [mul(x, y), mul(y, z), mul(z, x)]
+    })
+}
+
+fn of_numbers(
+    last: &str,
+    instances: usize,
+    body: impl Fn(&mut tacit_program::Builder, [NodeId; 3]) -> [NodeId; 3],
+) -> Program {
     let mut build = tacit_program::Builder::new();
     let range = Numbers::int(GIVEN as u32).range;
-    let [x, y, z] = ["P0", "alice", last].map(|owner| {
+    let inputs = ["P0", "alice", last].map(|owner| {
         build
             .input(owner, &format!("x_{owner}"), Dtype::Int, &[instances], range)
             .expect("an input of numbers")
     });
-    let less = build.less(x, y).expect("numbers of one kind");
-    let most = build.maximum(y, z).expect("numbers of one kind");
-    let other = build.less(z, x).expect("numbers of one kind");
+    let results = body(&mut build, inputs);
     let to = [Recipient::All, Recipient::Role("P1".to_owned()), Recipient::Role("carol".to_owned())];
-    for (output, to) in [less, most, other].into_iter().zip(to) {
+    for (output, to) in results.into_iter().zip(to) {
         build.reveal(output, to).expect("the node is there");
     }
     build.finish().expect("something is revealed")

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use tacit_engine::{Clear, Outcome};
 use tacit_net::{At, Frame};
-use tacit_program::Program;
-use tacit_program::plan::Domain;
+use tacit_program::plan::{Domain, Plan};
+use tacit_program::{Capabilities, lower};
 
 use super::change::{CHANGES, Change};
-use super::programs::{GIVEN, comparisons, program};
+use super::programs::{GIVEN, comparisons, products, program};
 use super::sort::{self, Role, Sort};
 use crate::conformance::Subject;
 use crate::conformance::order::Sent;
@@ -52,7 +52,7 @@ impl Stage {
             .iter()
             .map(|_| (0..GIVEN * instances).map(|_| rng.word() & 1).collect())
             .collect();
-        Self::of(subject, &program, &inputs, instances, Given::Bits)
+        Self::of(subject, subject.lowered(&program).plan, &inputs, instances, Given::Bits)
     }
 
     /// Of circuits of so many ANDs on so many instances: the first, and those whose vectors the subject is tried on.
@@ -65,14 +65,27 @@ impl Stage {
 
     /// The same, of numbers that are compared.
     pub(super) fn comparing(subject: &Subject, instances: usize) -> Self {
+        let program = comparisons(&subject.last(), instances);
+        Self::of_numbers(subject, subject.lowered(&program).plan, instances)
+    }
+
+    /// The same, of numbers that are multiplied; not as bits, if there is another way.
+    pub(super) fn multiplying(subject: &Subject, instances: usize) -> Self {
+        let program = products(&subject.last(), instances);
+        let capabilities = Capabilities { or_bits: false, ..subject.protocol.capabilities() };
+        let plan = lower(&program, capabilities).expect("the protocol offers it").plan;
+        Self::of_numbers(subject, plan, instances)
+    }
+
+    fn of_numbers(subject: &Subject, plan: Plan, instances: usize) -> Self {
         let mut rng = Rng::new(4);
         let numbers = |_| (0..instances).map(|_| (rng.word() & 7).wrapping_sub(4)).collect();
         let inputs: Vec<Vec<u64>> = (0..3).map(numbers).collect();
-        Self::of(subject, &comparisons(&subject.last(), instances), &inputs, instances, Given::Number)
+        Self::of(subject, plan, &inputs, instances, Given::Number)
     }
 
-    fn of(subject: &Subject, program: &Program, inputs: &[Vec<u64>], instances: usize, given: Given) -> Self {
-        let case = subject.case(subject.lowered(program).plan, inputs);
+    fn of(subject: &Subject, plan: Plan, inputs: &[Vec<u64>], instances: usize, given: Given) -> Self {
+        let case = subject.case(plan, inputs);
         let [run, other] = [1, 2].map(|seed| case.run(&Draws::fixed(seed)).trace);
         let mut messages = Vec::new();
         for (from, to) in run.links() {

@@ -1,0 +1,380 @@
+//! Prime fields whose order is drawn at run time, between 2^60 and 2^61.
+//!
+//! An element is its least residue. Products are reduced by Montgomery's method (1985), with 2^64 for the radix, and late:
+//! many are added up as integers before.
+
+use crate::cpu;
+
+/// A field of `p` elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prime {
+    p: u64,
+    /// `-1 / p` modulo 2^64.
+    negated_inverse: u64,
+    /// 2^64, 2^128 and 2^192 modulo p.
+    radix: [u64; 3],
+}
+
+/// What a product with is an element at once: an element times 2^64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight(u64);
+
+/// Products of elements that are added up before a reduction: each is below 2^122.
+const LAZY: usize = 32;
+
+/// Products of an element and a word likewise: each is below 2^125.
+const LAZY_WORDS: usize = 4;
+
+/// Witnesses that tell primes from other numbers below 3.3 * 10^24 (Sorenson and Webster 2015).
+const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+
+impl Prime {
+    /// The field, if `p` is a prime between 2^60 and 2^61 (Miller and Rabin's test with the first twelve primes, which
+    /// is certain below 2^81).
+    pub fn new(p: u64) -> Option<Self> {
+        let candidate =
+            p % 2 == 1 && p >> 60 == 1 && WITNESSES[1..].iter().all(|small| !p.is_multiple_of(*small));
+        let ring = candidate.then(|| Self::modulo(p))?;
+        WITNESSES.iter().all(|&witness| ring.passes(witness)).then_some(ring)
+    }
+
+    /// Residues modulo any odd number between 2^60 and 2^61.
+    fn modulo(p: u64) -> Self {
+        // Each step doubles the bits that are right; an odd number is its own inverse modulo 8.
+        let inverse = (0..5).fold(p, |x, _| x.wrapping_mul(2_u64.wrapping_sub(p.wrapping_mul(x))));
+        let one = ((1_u128 << 64) % u128::from(p)) as u64;
+        let square = (u128::from(one) * u128::from(one) % u128::from(p)) as u64;
+        let cube = (u128::from(square) * u128::from(one) % u128::from(p)) as u64;
+        Self { p, negated_inverse: inverse.wrapping_neg(), radix: [one, square, cube] }
+    }
+
+    /// Whether `p` looks prime to a witness.
+    fn passes(&self, witness: u64) -> bool {
+        let (odd, twos) = ((self.p - 1) >> (self.p - 1).trailing_zeros(), (self.p - 1).trailing_zeros());
+        let mut power = self.power(witness, odd);
+        if power == 1 {
+            return true;
+        }
+        for _ in 0..twos {
+            if power == self.p - 1 {
+                return true;
+            }
+            power = self.mul(power, power);
+        }
+        false
+    }
+
+    /// How many elements it has.
+    pub const fn order(&self) -> u64 {
+        self.p
+    }
+
+    /// `t / 2^64` modulo p and below 2^63 + 2^61, for `t` below 2^127.
+    #[inline(always)]
+    const fn redc(&self, t: u128) -> u64 {
+        let m = (t as u64).wrapping_mul(self.negated_inverse);
+        ((t + m as u128 * self.p as u128) >> 64) as u64
+    }
+
+    /// The least residue of a number below 16 p.
+    #[inline(always)]
+    fn least(&self, x: u64) -> u64 {
+        let x = x.min(x.wrapping_sub(8 * self.p));
+        let x = x.min(x.wrapping_sub(4 * self.p));
+        let x = x.min(x.wrapping_sub(2 * self.p));
+        x.min(x.wrapping_sub(self.p))
+    }
+
+    /// The residue of a number below 2^127.
+    #[inline(always)]
+    pub fn reduce(&self, x: u128) -> u64 {
+        self.least(self.redc(u128::from(self.redc(x)) * u128::from(self.radix[1])))
+    }
+
+    /// The residue of a number between -2^127 and 2^127.
+    pub fn integer(&self, x: i128) -> u64 {
+        let (size, sign) = (self.reduce(x.unsigned_abs()), (x >> 127) as u64);
+        // Of a negative number p less it, which is p for 0.
+        self.least((size ^ sign).wrapping_sub(sign).wrapping_add(self.p & sign))
+    }
+
+    /// The sum.
+    #[inline(always)]
+    pub fn add(&self, a: u64, b: u64) -> u64 {
+        let sum = a + b;
+        sum.min(sum.wrapping_sub(self.p))
+    }
+
+    /// The difference.
+    #[inline(always)]
+    pub fn sub(&self, a: u64, b: u64) -> u64 {
+        let difference = a.wrapping_sub(b);
+        difference.min(difference.wrapping_add(self.p))
+    }
+
+    /// The product.
+    #[inline(always)]
+    pub fn mul(&self, a: u64, b: u64) -> u64 {
+        self.reduce(u128::from(a) * u128::from(b))
+    }
+
+    /// A power. The exponent is public.
+    pub fn power(&self, base: u64, exponent: u64) -> u64 {
+        let (mut power, mut square, mut rest) = (1, base, exponent);
+        while rest > 0 {
+            if rest % 2 == 1 {
+                power = self.mul(power, square);
+            }
+            square = self.mul(square, square);
+            rest /= 2;
+        }
+        power
+    }
+
+    /// `1 / value`; 0 of 0.
+    pub fn inverse(&self, value: u64) -> u64 {
+        self.power(value, self.p - 2)
+    }
+
+    /// 2^(64 n), for n = 1, 2, 3.
+    ///
+    /// # Panics
+    /// If `n` is another one.
+    pub const fn radix(&self, n: usize) -> u64 {
+        self.radix[n - 1]
+    }
+
+    /// An element as a weight.
+    pub fn weight(&self, element: u64) -> Weight {
+        Weight(self.mul(element, self.radix[0]))
+    }
+
+    /// `out = weight * words`, elements, of any words.
+    ///
+    /// # Panics
+    /// If there are fewer words, or more.
+    pub fn weigh(&self, weight: Weight, words: &[u64], out: &mut [u64]) {
+        assert_eq!(words.len(), out.len(), "a product for every word");
+        cpu::run(
+            #[inline(always)]
+            || {
+                for (out, &word) in out.iter_mut().zip(words) {
+                    *out = self.least(self.redc(u128::from(weight.0) * u128::from(word)));
+                }
+            },
+        );
+    }
+
+    /// `out = weights * words`, place by place.
+    ///
+    /// # Panics
+    /// If there are fewer words than weights, or more.
+    pub fn weigh_each(&self, weights: &[Weight], words: &[u64], out: &mut [u64]) {
+        assert!(
+            words.len() == out.len() && words.len() == weights.len(),
+            "a weight and a product for every word"
+        );
+        cpu::run(
+            #[inline(always)]
+            || {
+                for ((out, &word), weight) in out.iter_mut().zip(words).zip(weights) {
+                    *out = self.least(self.redc(u128::from(weight.0) * u128::from(word)));
+                }
+            },
+        );
+    }
+
+    /// The sum of products of weights and any words.
+    ///
+    /// # Panics
+    /// If there are fewer words than weights, or more.
+    pub fn weighted_sum(&self, weights: &[Weight], words: &[u64]) -> u64 {
+        assert_eq!(weights.len(), words.len(), "a weight for every word");
+        let sum = |(weights, words): (&[Weight], &[u64])| {
+            let products = weights.iter().zip(words).map(|(w, &word)| u128::from(w.0) * u128::from(word));
+            u128::from(self.redc(products.sum()))
+        };
+        let sums = weights.chunks(LAZY_WORDS).zip(words.chunks(LAZY_WORDS)).map(sum);
+        self.reduce(sums.sum())
+    }
+
+    /// All inner products of blocks of elements: `out[l * blocks + k]` becomes the inner product of block `l` of `u` and
+    /// block `k` of `v`. It costs `blocks * u.len()` products.
+    ///
+    /// # Panics
+    /// If there are no blocks, if `u` and `v` aren't `blocks` blocks of one length below 2^60, or `out` isn't
+    /// `blocks * blocks` elements.
+    pub fn inner_products(&self, u: &[u64], v: &[u64], blocks: usize, out: &mut [u64]) {
+        assert!(
+            blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks),
+            "{blocks} blocks of one length"
+        );
+        assert_eq!(Some(out.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
+        let length = u.len() / blocks;
+        let mut sums = vec![0_u128; out.len()];
+        // A tile of all blocks of both vectors stays in a second-level cache.
+        for first in (0..length).step_by(TILE) {
+            let tile = |vector: &'_ [u64], block: usize| -> std::ops::Range<usize> {
+                let start = block * length + first;
+                start..(start + TILE).min(vector.len()).min((block + 1) * length)
+            };
+            for (pair, sum) in sums.iter_mut().enumerate() {
+                let (left, right) = (&u[tile(u, pair / blocks)], &v[tile(v, pair % blocks)]);
+                for (left, right) in left.chunks(LAZY).zip(right.chunks(LAZY)) {
+                    let products = left.iter().zip(right).map(|(&a, &b)| u128::from(a) * u128::from(b));
+                    *sum += u128::from(self.redc(products.sum()));
+                }
+            }
+        }
+        for (out, sum) in out.iter_mut().zip(sums) {
+            *out = self.least(self.redc(u128::from(self.redc(sum)) * u128::from(self.radix[2])));
+        }
+    }
+
+    /// Combines blocks of elements: `out[t]` becomes the sum over `l` of `weights[l] * u[l * out.len() + t]`.
+    ///
+    /// # Panics
+    /// If there are more than 32 weights, or `u` isn't a block as long as `out` for every weight.
+    pub fn combine(&self, u: &[u64], weights: &[Weight], out: &mut [u64]) {
+        assert!(weights.len() <= LAZY, "at most {LAZY} blocks are combined");
+        assert_eq!(Some(u.len()), weights.len().checked_mul(out.len()), "a block for every weight");
+        let length = out.len();
+        for (t, out) in out.iter_mut().enumerate() {
+            let product =
+                |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
+            *out = self.least(self.redc(weights.iter().enumerate().map(product).sum()));
+        }
+    }
+}
+
+/// Elements of each block that are multiplied at a time.
+const TILE: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::noise;
+
+    /// The least and the largest prime of the range, and one between.
+    const PRIMES: [u64; 3] = [(1 << 60) + 33, (1 << 61) - 1, 1_729_382_256_910_270_481];
+
+    fn fields() -> impl Iterator<Item = Prime> {
+        PRIMES.into_iter().filter_map(Prime::new)
+    }
+
+    fn elements(field: &Prime, seed: u64, count: usize) -> Vec<u64> {
+        noise::<u64>(seed, count).into_iter().map(|word| word % field.order()).collect()
+    }
+
+    fn product(field: &Prime, a: u64, b: u64) -> u64 {
+        (u128::from(a) * u128::from(b) % u128::from(field.order())) as u64
+    }
+
+    #[test]
+    fn primes_are_told_from_other_numbers() {
+        assert_eq!(Prime::new(PRIMES[0]).map(|field| field.order()), Some(PRIMES[0]));
+        assert!(Prime::new(PRIMES[1]).is_some());
+        // Even, out of the range, a square of a prime, a product of two, Carmichael numbers of three factors.
+        for other in [0, 1, 2, 1 << 60, (1 << 60) - 93, (1 << 61) + 15, 1_073_741_827 * 1_073_741_827] {
+            assert!(Prime::new(other).is_none(), "{other}");
+        }
+        let (a, b) = (1_100_000_009_u64, 1_200_000_041_u64);
+        assert!(Prime::new(a * b).is_none());
+        // (6k + 1)(12k + 1)(18k + 1) with three primes, between 2^60 and 2^61.
+        let mut carmichael = 0;
+        for k in 96_000_u64..120_000 {
+            let factors = [6 * k + 1, 12 * k + 1, 18 * k + 1];
+            let prime = |n: u64| (2..1 << 16).all(|d| d * d > n || !n.is_multiple_of(d));
+            let all = factors[0] * factors[1] * factors[2];
+            if all >> 60 == 1 && factors.into_iter().all(prime) {
+                assert!(Prime::new(all).is_none(), "{all}");
+                carmichael += 1;
+            }
+        }
+        assert!(carmichael > 0);
+        // As many as there should be: one in 42.
+        let found = (0..20_000).filter(|k| Prime::new((1 << 60) + 12_345_678 + k).is_some()).count();
+        assert!((380..580).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_residues() {
+        for field in fields() {
+            let p = field.order();
+            let mut all = elements(&field, 1, 50);
+            all.extend([0, 1, 2, p - 1, p - 2]);
+            for &a in &all {
+                for &b in &all {
+                    assert_eq!(field.mul(a, b), product(&field, a, b));
+                    assert_eq!(field.add(a, b), (a + b) % p);
+                    assert_eq!(field.sub(field.add(a, b), b), a);
+                }
+                assert!(a == 0 || field.mul(a, field.inverse(a)) == 1);
+                assert_eq!(field.integer(i128::from(a)), a);
+                assert_eq!(field.add(field.integer(-i128::from(a)), a), 0);
+            }
+            let large = (1_u128 << 127) - 1;
+            assert_eq!(u128::from(field.reduce(large)), large % u128::from(p));
+            assert_eq!(field.integer(-(large as i128)), field.sub(0, field.reduce(large)));
+            assert_eq!(field.integer(i128::from(p) * -4), 0);
+            for n in 1..=3 {
+                assert_eq!(field.radix(n), field.power(field.reduce(1 << 64), n as u64));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_products_are_reduced_in_time() {
+        for field in fields() {
+            let p = field.order();
+            for (count, blocks) in [(1, 1), (32, 1), (33, 1), (100, 4), (6 * 1031, 6)] {
+                for (u, v) in [
+                    (vec![p - 1; count], vec![p - 1; count]),
+                    (elements(&field, 3, count), elements(&field, 4, count)),
+                ] {
+                    let mut products = vec![1; blocks * blocks];
+                    field.inner_products(&u, &v, blocks, &mut products);
+                    let length = count / blocks;
+                    for (pair, &found) in products.iter().enumerate() {
+                        let sides = u[pair / blocks * length..][..length]
+                            .iter()
+                            .zip(&v[pair % blocks * length..][..length]);
+                        assert_eq!(
+                            found,
+                            sides.fold(0, |sum, (&a, &b)| field.add(sum, product(&field, a, b)))
+                        );
+                    }
+                    let weights: Vec<u64> = v[..blocks].to_vec();
+                    let mut combined = vec![1; length];
+                    field.combine(
+                        &u,
+                        &weights.iter().map(|&w| field.weight(w)).collect::<Vec<_>>(),
+                        &mut combined,
+                    );
+                    for (t, &found) in combined.iter().enumerate() {
+                        let sum = (0..blocks)
+                            .fold(0, |sum, l| field.add(sum, product(&field, weights[l], u[l * length + t])));
+                        assert_eq!(found, sum);
+                    }
+                }
+            }
+            for words in [vec![u64::MAX; 9], noise::<u64>(5, 1000)] {
+                let weights = elements(&field, 6, words.len());
+                let as_weights: Vec<Weight> = weights.iter().map(|&w| field.weight(w)).collect();
+                let expected: Vec<u64> =
+                    weights.iter().zip(&words).map(|(&w, &x)| product(&field, w, x)).collect();
+                let mut weighed = vec![0; words.len()];
+                field.weigh_each(&as_weights, &words, &mut weighed);
+                assert_eq!(weighed, expected);
+                assert_eq!(
+                    field.weighted_sum(&as_weights, &words),
+                    expected.iter().fold(0, |sum, &x| field.add(sum, x))
+                );
+                field.weigh(as_weights[0], &words, &mut weighed);
+                assert!(
+                    weighed.iter().zip(&words).all(|(&found, &x)| found == product(&field, weights[0], x))
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Folding over a field whose prime is drawn with the challenge: as [`super::super::proof`] has it for fields that are
+//! known before, with a shared claim, a value at 1 that follows from the others, and a masked last round.
+
+use super::super::schedule::FoldingSchedule;
+use tacit_kernel::prime::{Prime, Weight};
+
+/// A prover's vectors.
+pub(super) struct Vectors {
+    pub(super) u: Vec<u64>,
+    pub(super) v: Vec<u64>,
+}
+
+impl Vectors {
+    /// The values that a round shares: from 2 to twice its blocks less 1; of the last at 0 and from 2 to twice its blocks,
+    /// with its masks (eta, tau) at 0.
+    pub(super) fn values(
+        &mut self,
+        schedule: &FoldingSchedule,
+        round: usize,
+        prime: &Prime,
+        masks: impl FnOnce() -> [u64; 2],
+    ) -> Vec<u64> {
+        let blocks = schedule.blocks(round);
+        if schedule.is_last(round) {
+            let [p, q] = masks();
+            let (p, q) = ([&[p], &self.u[..]].concat(), [&[q], &self.v[..]].concat());
+            let at = |at: usize| {
+                let [p, q] = [&p, &q].map(|values| evaluate(prime, 0, values, at as u64));
+                prime.mul(p, q)
+            };
+            return std::iter::once(0).chain(2..=2 * blocks).map(at).collect();
+        }
+        pad(&mut self.u, blocks);
+        pad(&mut self.v, blocks);
+        let mut products = vec![0; blocks * blocks];
+        prime.inner_products(&self.u, &self.v, blocks, &mut products);
+        let known = products.iter().step_by(blocks + 1).skip(1).copied();
+        known.chain((blocks + 1..2 * blocks).map(|at| beyond(prime, &products, blocks, at as u64))).collect()
+    }
+
+    /// Both vectors at a round's point.
+    pub(super) fn fold(&mut self, blocks: usize, prime: &Prime, point: u64) {
+        fold(&mut self.u, blocks, prime, point);
+        fold(&mut self.v, blocks, prime, point);
+    }
+}
+
+/// The value at `at` of the polynomial whose pairs of blocks have these inner products.
+fn beyond(prime: &Prime, products: &[u64], blocks: usize, at: u64) -> u64 {
+    let weights = weights(prime, 1, blocks, at);
+    let row = |(weight, row): (&u64, &[u64])| {
+        let sum = row.iter().zip(&weights).fold(0, |sum, (&x, &w)| prime.add(sum, prime.mul(x, w)));
+        prime.mul(*weight, sum)
+    };
+    weights.iter().zip(products.chunks(blocks)).map(row).fold(0, |sum, x| prime.add(sum, x))
+}
+
+/// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
+pub(super) fn fold_to_point(
+    schedule: &FoldingSchedule,
+    mut vector: Vec<u64>,
+    prime: &Prime,
+    points: &[u64],
+    mask: u64,
+) -> u64 {
+    let (&last, earlier) = points.split_last().expect("a proof has a round");
+    for (round, &point) in earlier.iter().enumerate() {
+        fold(&mut vector, schedule.blocks(round), prime, point);
+    }
+    evaluate(prime, 0, &[&[mask], &vector[..]].concat(), last)
+}
+
+/// A verifier's share of `G(r)` of the last round, from its share of the first claim, its shares of all values and the
+/// points of all rounds.
+pub(super) fn claim(
+    schedule: &FoldingSchedule,
+    first: u64,
+    prime: &Prime,
+    values: &[u64],
+    points: &[u64],
+) -> u64 {
+    let less = |claim: u64, known: &[u64]| known.iter().fold(claim, |rest, &value| prime.sub(rest, value));
+    let (mut claim, mut rest) = (first, values);
+    for (round, &point) in points.iter().enumerate() {
+        let (sent, after) = rest.split_at(schedule.values(round));
+        rest = after;
+        let blocks = schedule.blocks(round);
+        claim = if schedule.is_last(round) {
+            let at_1 = less(claim, &sent[1..blocks]);
+            evaluate(prime, 0, &[&sent[..1], &[at_1], &sent[1..]].concat(), point)
+        } else {
+            let at_1 = less(claim, &sent[..blocks - 1]);
+            evaluate(prime, 1, &[&[at_1], sent].concat(), point)
+        };
+    }
+    claim
+}
+
+/// Brings a vector to a round's point.
+fn fold(vector: &mut Vec<u64>, blocks: usize, prime: &Prime, point: u64) {
+    pad(vector, blocks);
+    let weights: Vec<Weight> =
+        weights(prime, 1, blocks, point).into_iter().map(|weight| prime.weight(weight)).collect();
+    let mut folded = vec![0; vector.len() / blocks];
+    prime.combine(vector, &weights, &mut folded);
+    *vector = folded;
+}
+
+/// Zeros make whole blocks.
+fn pad(vector: &mut Vec<u64>, blocks: usize) {
+    vector.resize(vector.len().next_multiple_of(blocks), 0);
+}
+
+/// What the values at `first`, `first + 1`, ... (`count` of them) are multiplied by to give the value at `point`:
+/// Lagrange's coefficients.
+fn weights(prime: &Prime, first: usize, count: usize, point: u64) -> Vec<u64> {
+    let differences: Vec<u64> = (first..first + count).map(|x| prime.sub(point, x as u64)).collect();
+    let mut factorials = vec![1; count];
+    for k in 1..count {
+        factorials[k] = prime.mul(factorials[k - 1], k as u64);
+    }
+    // The product of all differences but one, over the denominator `k! (count - 1 - k)!` up to the sign.
+    let mut after = vec![1; count];
+    for k in (1..count).rev() {
+        after[k - 1] = prime.mul(after[k], differences[k]);
+    }
+    let mut before = 1;
+    let weight = |k: usize| {
+        let product = prime.mul(before, after[k]);
+        before = prime.mul(before, differences[k]);
+        let weight = prime.mul(product, prime.inverse(prime.mul(factorials[k], factorials[count - 1 - k])));
+        if (count - 1 - k).is_multiple_of(2) { weight } else { prime.sub(0, weight) }
+    };
+    (0..count).map(weight).collect()
+}
+
+/// The value at `point` of the polynomial with these values at `first`, `first + 1`, ...
+fn evaluate(prime: &Prime, first: usize, values: &[u64], point: u64) -> u64 {
+    let weights = weights(prime, first, values.len(), point);
+    values.iter().zip(weights).fold(0, |sum, (&value, weight)| prime.add(sum, prime.mul(value, weight)))
+}

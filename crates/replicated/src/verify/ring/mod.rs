@@ -1,0 +1,350 @@
+//! Distributed zero-knowledge proofs that products in Z_2^d, for d up to 64, were computed correctly.
+//!
+//! The statement, the protocol and its proof are on the protocol's page. The words are those of proofs of ANDs: the *left*
+//! verifier of `P_i` is `P_(i+1)`, the *right* one `P_(i-1)`, and seeds are a chain with an anchor.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | `log` | what a party notes of every product until it is proved, and where batches end |
+//! | `statement` | the statement as polynomials over the integers, and as vectors over F_p |
+//! | `coins` | bits, primes and points from seeds |
+//! | `quotients` | quotients by 2^64 as they are shared |
+//! | `fold` | folding over F_p |
+//!
+//! A batch of `R` rounds takes part in `2 R + 5` steps:
+//!
+//! | step | to the previous party | to the next party |
+//! | --- | --- | --- |
+//! | 0 | as left verifier: the anchor | as left verifier: the anchor |
+//! | 1 | | as right verifier: the seed of the bits |
+//! | 2 | as prover: shares of the quotients | |
+//! | 3 | | as right verifier: the seed of the prime and of chi |
+//! | 2 k + 2, for rounds k from 1 | as prover: its values of round k | |
+//! | 2 k + 3, for rounds k < R | | as right verifier: the seed of round k |
+//! | 2 R + 3 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
+//!
+//! With two repetitions each has bits, quotients, a prime, chi and points of its own.
+
+mod coins;
+mod fold;
+mod log;
+mod quotients;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use log::{Batch, Limits, Log, Words, batches, counts, is_too_large, noted, proved_at_its_end};
+pub(crate) use statement::{Operation, Outputs};
+
+use super::draws;
+use super::field::WORD_BYTES;
+use super::interactive::{ends_at, seed_at, values_at};
+use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier};
+use super::schedule::FoldingSchedule;
+use super::seeds::{Seed, before, chain, give_word, take_word, word_bytes};
+use crate::planted::{Mistake, planted};
+use crate::step;
+use coins::ProofId;
+use fold::{Vectors, claim, fold_to_point};
+use quotients::Shares;
+use statement::{Side, quotients};
+use tacit_engine::Error;
+use tacit_kernel::prime::Prime;
+use tacit_session::Session;
+use tacit_threeparty::{next, prev};
+use zeroize::Zeroizing;
+
+/// The age at which the quotients are sent.
+const QUOTIENTS: usize = 2;
+
+/// What a batch sends at this age.
+pub(super) fn bytes(schedule: &FoldingSchedule, age: usize, repetitions: usize) -> Bytes {
+    let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
+    let quotients = if age == QUOTIENTS { Shares::BYTES } else { 0 };
+    let values = values_at(schedule, age).map_or(0, |round| WORD_BYTES * schedule.values(round));
+    let seed = seed_at(schedule, age).map_or(0, |_| size_of::<Seed>());
+    let ends = if ends_at(schedule, age) { 2 * WORD_BYTES } else { 0 };
+    Bytes {
+        back: anchor + repetitions * (quotients + values + ends),
+        forth: word_bytes(age) + seed + repetitions * ends,
+    }
+}
+
+/// This party's parts in the three proofs of a batch.
+pub(super) struct RingProof {
+    number: u32,
+    schedule: FoldingSchedule,
+    prover: Prover,
+    /// Of the previous party's proof.
+    left: Verifier,
+    /// Of the next party's proof.
+    right: Verifier,
+}
+
+/// This party's part in its own proof.
+struct Prover {
+    /// The words, until the vectors are here.
+    batch: Option<Batch>,
+    /// Of each repetition.
+    repetitions: Vec<Proving>,
+    /// The anchor, or the last seed that was released.
+    last_seed: Seed,
+}
+
+/// What a prover has of one repetition.
+#[derive(Default)]
+struct Proving {
+    bits: Vec<statement::Picked>,
+    /// From the second seed on.
+    folding: Option<(Prime, Vectors)>,
+}
+
+/// This party's part as a verifier.
+struct Verifier {
+    seeds: Zeroizing<Vec<Seed>>,
+    repetitions: Vec<Verifying>,
+}
+
+/// What a verifier has of one repetition.
+struct Verifying {
+    prime: Prime,
+    chi: u64,
+    points: Vec<u64>,
+    /// Its share of the inner product; without the quotients until it has these.
+    first: u64,
+    /// Its shares of all values so far; of the left verifier, of all.
+    values: Vec<u64>,
+    /// `p(r)` or `q(r)`.
+    own: u64,
+}
+
+impl RingProof {
+    pub(super) fn begin(
+        batch: Batch,
+        number: u32,
+        repetitions: usize,
+        schedule: FoldingSchedule,
+        session: &mut Session,
+    ) -> Self {
+        let mut verifier = |left, side| Verifier::begin(left, side, number, repetitions, &schedule, session);
+        let (left, right) = (verifier(true, batch.of_prev()), verifier(false, batch.of_next()));
+        let proving = (0..repetitions).map(|_| Proving::default()).collect();
+        let prover = Prover { batch: Some(batch), repetitions: proving, last_seed: Seed::default() };
+        Self { number, schedule, prover, left, right }
+    }
+
+    /// The prover's quotients less the left verifier's shares, with the bits of the seed that was released.
+    fn send_quotients(&mut self, session: &mut Session, out: &mut Vec<u8>) {
+        let (me, number) = (session.me(), self.number);
+        let Some(batch) = &self.prover.batch else { return };
+        for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
+            let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
+            proving.bits = id.bits(&self.prover.last_seed, &batch.operations);
+            let quotients = quotients(batch.own(true), batch.own(false), &proving.bits);
+            let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
+            shares.rest(&quotients).write(out);
+        }
+    }
+
+    /// The prover's values of a round, less the left verifier's shares of them.
+    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>) {
+        let (me, number, seed) = (session.me(), self.number, self.prover.last_seed);
+        let schedule = &self.schedule;
+        for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
+            let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
+            if let Some(batch) = &self.prover.batch {
+                proving.folding = Some(vectors(batch, &std::mem::take(&mut proving.bits), id, &seed));
+            }
+            let Some((prime, vectors)) = &mut proving.folding else { return };
+            if round > 0 {
+                let blocks = schedule.blocks(round - 1);
+                vectors.fold(blocks, prime, id.point(round - 1, &seed, prime, blocks));
+            }
+            let place = (number, repetition);
+            let masks = || draws::ring_masks(session, place, prime);
+            let values = vectors.values(schedule, round, prime, masks);
+            let shares = draws::ring_shares(session, next(me), schedule, place, round, prime);
+            for (value, share) in values.into_iter().zip(shares) {
+                out.extend(prime.sub(value, share).to_le_bytes());
+            }
+        }
+        self.prover.batch = None;
+    }
+}
+
+/// A prover's vectors over the field of the second seed.
+fn vectors(batch: &Batch, bits: &[statement::Picked], id: ProofId<'_>, seed: &Seed) -> (Prime, Vectors) {
+    let (prime, chi) = if planted(Mistake::PrimeEarly) { id.field(&before(seed)) } else { id.field(seed) };
+    let [u, v] = [true, false].map(|left| batch.own(left).vector(left, bits, &prime, chi).0);
+    (prime, Vectors { u, v })
+}
+
+impl Proof for RingProof {
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, _: &mut Memory) {
+        let Out { back, forth } = out;
+        if age == 0 {
+            let anchor = before(&self.left.seeds[0]);
+            back.extend(anchor);
+            give_word(&anchor, forth);
+            // With this word the right verifier may release the first seed, and the prover can know how the check ends.
+            session.challenge();
+        }
+        if age == QUOTIENTS {
+            self.send_quotients(session, back);
+        }
+        if let Some(round) = values_at(&self.schedule, age) {
+            self.send_values(round, session, back);
+        }
+        if let Some(seed) = seed_at(&self.schedule, age) {
+            forth.extend(self.right.seeds[seed]);
+        }
+        if ends_at(&self.schedule, age) {
+            for (verifier, out) in [(&self.right, back), (&self.left, forth)] {
+                for word in verifier.ends(&self.schedule).into_iter().flatten() {
+                    out.extend(word.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    fn receive(
+        &mut self,
+        age: usize,
+        from_next: &mut Reader<'_>,
+        from_prev: &mut Reader<'_>,
+        session: &mut Session,
+        _: &mut Memory,
+    ) -> Result<(), Error> {
+        let me = session.me();
+        if age == 0 {
+            self.prover.last_seed = from_next.take();
+            take_word(&self.right.seeds[0], from_prev, next(me), session)?;
+        }
+        if age == QUOTIENTS {
+            for repetition in &mut self.right.repetitions {
+                repetition.add_quotients(&Shares::received(&from_next.take::<{ Shares::BYTES }>()));
+            }
+        }
+        if let Some(round) = values_at(&self.schedule, age) {
+            for repetition in &mut self.right.repetitions {
+                let values = elements(from_next, self.schedule.values(round), &repetition.prime, session)?;
+                repetition.values.extend(values);
+            }
+        }
+        if seed_at(&self.schedule, age).is_some() {
+            let seed = from_prev.take();
+            if before(&seed) != self.prover.last_seed && !planted(Mistake::SeedsUnchecked) {
+                let what = "a seed of a proof's coins is not the one that was committed to";
+                return Err(session.reject(what).into());
+            }
+            self.prover.last_seed = seed;
+        }
+        if ends_at(&self.schedule, age) {
+            self.left.check_ends(&self.schedule, from_next, prev(me), session)?;
+            self.right.check_ends(&self.schedule, from_prev, next(me), session)?;
+        }
+        Ok(())
+    }
+}
+
+/// Elements of a message, which must be less than the prime.
+fn elements(
+    reader: &mut Reader<'_>,
+    count: usize,
+    prime: &Prime,
+    session: &mut Session,
+) -> Result<Vec<u64>, Error> {
+    let elements: Vec<u64> = (0..count).map(|_| u64::from_le_bytes(reader.take())).collect();
+    if elements.iter().any(|&element| element >= prime.order()) {
+        return Err(session.reject("a number in a proof is no element of its field").into());
+    }
+    Ok(elements)
+}
+
+impl Verifier {
+    fn begin(
+        left: bool,
+        side: Side<'_>,
+        number: u32,
+        repetitions: usize,
+        schedule: &FoldingSchedule,
+        session: &mut Session,
+    ) -> Self {
+        let me = session.me();
+        let (prover, mask) =
+            if left { (prev(me), step::RING_LEFT_MASK) } else { (next(me), step::RING_RIGHT_MASK) };
+        // Both verifiers draw the seeds from the key that they share.
+        let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
+        let seeds = chain(&last, schedule.lead() + schedule.rounds());
+        let identity = *session.id();
+        let of = |repetition| {
+            let place = (number, repetition);
+            let id = ProofId { session: &identity, prover, batch: number, repetition };
+            let bits = id.bits(&seeds[0], side.operations);
+            let (prime, chi) = id.field(&seeds[usize::from(!planted(Mistake::PrimeEarly))]);
+            let (vector, first) = side.vector(left, &bits, &prime, chi);
+            let point = |(round, seed)| id.point(round, seed, &prime, schedule.blocks(round));
+            let points: Vec<u64> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
+            let mask = draws::ring_mask(session, prover, mask, place, &prime);
+            let own = fold_to_point(schedule, vector, &prime, &points, mask);
+            let mut verifying = Verifying { prime, chi, points, first, values: Vec::new(), own };
+            if left {
+                verifying.add_quotients(&Shares::drawn(&draws::quotients(session, prover, place)));
+                for round in 0..schedule.rounds() {
+                    verifying
+                        .values
+                        .extend(draws::ring_shares(session, prover, schedule, place, round, &prime));
+                }
+            }
+            verifying
+        };
+        let repetitions = (0..repetitions).map(of).collect();
+        Self { seeds, repetitions }
+    }
+
+    /// Of each repetition, its share of `G(r)`, and `p(r)` or `q(r)`, once all values are here.
+    fn ends(&self, schedule: &FoldingSchedule) -> Vec<[u64; 2]> {
+        let end = |of: &Verifying| [claim(schedule, of.first, &of.prime, &of.values, &of.points), of.own];
+        self.repetitions.iter().map(end).collect()
+    }
+
+    /// `p(r) q(r) = G(r)` in all repetitions: this verifier's shares and factors, and the other one's, which are read.
+    fn check_ends(
+        &self,
+        schedule: &FoldingSchedule,
+        theirs: &mut Reader<'_>,
+        prover: usize,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        for (place, [claim, own]) in self.ends(schedule).into_iter().enumerate() {
+            let prime = &self.repetitions[place].prime;
+            let theirs = elements(theirs, 2, prime, session)?;
+            let passes = prime.mul(own, theirs[1]) == prime.add(claim, theirs[0]);
+            let ignored = planted(Mistake::FailureIgnored)
+                || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
+                || planted(Mistake::SecondUnchecked) && place == 1;
+            if !passes && !ignored {
+                let other = session.name(other_verifier(session.me(), prover));
+                let prover = session.name(prover);
+                let what = format!(
+                    "the proof that {prover} computed its products right fails, by {prover} or by {other}"
+                );
+                return Err(session.reject(&what).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Verifying {
+    /// Adds this verifier's shares of the quotients to its share of the inner product.
+    fn add_quotients(&mut self, shares: &Shares) {
+        self.first = self.prime.add(self.first, shares.value(&self.prime, self.chi));
+    }
+}
+
+/// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.
+#[cfg(feature = "planted")]
+pub fn order_of_products(session: &[u8; 32], prover: usize, seed: &Seed) -> u64 {
+    ProofId { session, prover, batch: 0, repetition: 0 }.field(seed).0.order()
+}

@@ -1,0 +1,388 @@
+//! The statement of a proof of products, as polynomials and as vectors over F_p.
+//!
+//! Each output of an operation has an integer `D = sum of l r - e - f`, which is 0 modulo 2^64 if the output is right. The
+//! bits `alpha_m` of its row and `beta_n` of its column are polynomials with coefficients 0 and 1, and
+//! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
+
+use super::super::counts::Counts;
+use std::borrow::Cow;
+use std::ops::Range;
+use tacit_kernel::matrix::matmul;
+use tacit_kernel::prime::{Prime, Weight};
+use tacit_kernel::projection::{Picks, SUMS, add_product};
+
+/// Coefficients of `T`.
+pub(crate) const COEFFICIENTS: usize = 2 * SUMS - 1;
+
+/// Columns of an operation whose outputs have no grid of their own.
+const COLUMNS: usize = 1024;
+
+/// The outputs of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outputs {
+    /// So many scalar products of `inner` terms each, one after another: in rows of [`COLUMNS`].
+    Each { count: usize, inner: usize },
+    /// A product of a matrix of m x k and one of k x n.
+    Matrix { m: usize, k: usize, n: usize },
+}
+
+/// An operation in Z_2^d.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    pub(crate) outputs: Outputs,
+    /// `64 - d`.
+    pub(crate) shift: u32,
+}
+
+/// An operation's bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Picked {
+    pub(crate) rows: Vec<u64>,
+    pub(crate) columns: Vec<u64>,
+}
+
+impl Operation {
+    /// Rows and columns of its outputs.
+    pub(crate) fn grid(&self) -> (usize, usize) {
+        match self.outputs {
+            Outputs::Each { count, .. } => (count.div_ceil(COLUMNS), count.min(COLUMNS)),
+            Outputs::Matrix { m, n, .. } => (m, n),
+        }
+    }
+
+    /// Outputs.
+    pub(crate) fn count(&self) -> usize {
+        match self.outputs {
+            Outputs::Each { count, .. } => count,
+            Outputs::Matrix { m, n, .. } => m * n,
+        }
+    }
+
+    /// Elements of both operands.
+    pub(crate) fn operands(&self) -> [usize; 2] {
+        match self.outputs {
+            Outputs::Each { count, inner } => [count * inner; 2],
+            Outputs::Matrix { m, k, n } => [m * k, k * n],
+        }
+    }
+
+    /// Elements that it has in the vectors over F_p.
+    pub(crate) fn length(&self) -> usize {
+        match self.outputs {
+            Outputs::Each { count, inner } => 2 * count * inner,
+            Outputs::Matrix { k, .. } => 2 * k,
+        }
+    }
+
+    /// How much there is to prove.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { words: 0, elements: self.length() as u64, outputs: self.count() as u64 }
+    }
+
+    /// By how many times 2^128 its integers can differ from 0, all together: what the quotients' format is made for.
+    pub(crate) fn size(&self) -> u64 {
+        match self.outputs {
+            Outputs::Each { count, inner } => count as u64 * (3 * inner as u64 + 3),
+            Outputs::Matrix { m, k, n } => (m * n) as u64 * (3 * k as u64 + 3),
+        }
+    }
+}
+
+/// A batch's words as one party of a proof has them: those of the prover and the left verifier, or those of the prover and
+/// the right one, operation after operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side<'a> {
+    pub(crate) operations: &'a [Operation],
+    /// `x_i` on the left, `x_(i-1)` on the right.
+    pub(crate) x: &'a [u64],
+    /// `y_i`, or `y_(i-1)`.
+    pub(crate) y: &'a [u64],
+    /// `z_i - x_i y_i - rho_i` on the left, but of matrices `z_i - rho_i`; `rho_(i-1)` on the right.
+    pub(crate) e: &'a [u64],
+}
+
+/// The words of one operation.
+struct Part<'a> {
+    operation: Operation,
+    x: &'a [u64],
+    y: &'a [u64],
+    e: &'a [u64],
+}
+
+impl<'a> Side<'a> {
+    fn parts(self) -> impl Iterator<Item = Part<'a>> {
+        let Side { operations, mut x, mut y, mut e } = self;
+        operations.iter().map(move |&operation| {
+            let take = |from: &mut &'a [u64], count: usize| {
+                let (taken, rest) = from.split_at(count);
+                *from = rest;
+                taken
+            };
+            let [xs, ys] = operation.operands();
+            Part { operation, x: take(&mut x, xs), y: take(&mut y, ys), e: take(&mut e, operation.count()) }
+        })
+    }
+
+    /// The left verifier's vector `u`, or the right one's `v`, and its share of their inner product but for the quotients:
+    /// the sum of `alpha beta e` less the local part of matrices, or the sum of `alpha beta f`.
+    pub(crate) fn vector(self, left: bool, bits: &[Picked], prime: &Prime, chi: u64) -> (Vec<u64>, u64) {
+        let length: usize = self.operations.iter().map(Operation::length).sum();
+        let (mut vector, mut share) = (vec![0; length], 0);
+        let powers = Powers::new(prime, chi);
+        let mut rest = &mut vector[..];
+        for (part, picked) in self.parts().zip(bits) {
+            let (own, after) = rest.split_at_mut(part.operation.length());
+            rest = after;
+            let rows: Vec<Weight> = picked.rows.iter().map(|&word| powers.weight(prime, word)).collect();
+            let columns: Vec<Weight> =
+                picked.columns.iter().map(|&word| powers.weight(prime, word)).collect();
+            for (row, words) in rows.iter().zip(part.e.chunks(columns.len().max(1))) {
+                let words = shifted(words, part.operation.shift);
+                let mut weighed = [0];
+                prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
+                share = prime.add(share, weighed[0]);
+            }
+            let (first, second) = own.split_at_mut(part.operation.length() / 2);
+            // x_i meets y_(i-1), and y_i meets x_(i-1).
+            let (of_x, of_y) = if left { (first, second) } else { (second, first) };
+            match part.operation.outputs {
+                Outputs::Each { inner, .. } => {
+                    part.each(left, inner, [&rows, &columns], prime, part.x, of_x);
+                    part.each(left, inner, [&rows, &columns], prime, part.y, of_y);
+                }
+                Outputs::Matrix { k, n, .. } => {
+                    let shift = if left { part.operation.shift } else { 0 };
+                    let (mut column, mut unshifted) = (vec![0; rows.len()], vec![0; k]);
+                    for (at, out) in of_x.iter_mut().enumerate() {
+                        column
+                            .iter_mut()
+                            .zip(part.x.iter().skip(at).step_by(k))
+                            .for_each(|(to, x)| *to = x << shift);
+                        *out = prime.weighted_sum(&rows, &column);
+                    }
+                    for (row, (out, unshifted)) in part.y.chunks(n).zip(of_y.iter_mut().zip(&mut unshifted)) {
+                        let shifted: Vec<u64> = row.iter().map(|word| word << shift).collect();
+                        *out = prime.weighted_sum(&columns, &shifted);
+                        *unshifted = prime.weighted_sum(&columns, row);
+                    }
+                    if left {
+                        let mut local = [0];
+                        prime.inner_products(of_x, &unshifted, 1, &mut local);
+                        share = prime.sub(share, local[0]);
+                    }
+                }
+            }
+        }
+        (vector, share)
+    }
+}
+
+/// Words of a narrower ring, times what makes its modulus 2^64.
+fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
+    if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
+}
+
+impl Part<'_> {
+    /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
+    fn each(
+        &self,
+        left: bool,
+        inner: usize,
+        weights: [&[Weight]; 2],
+        prime: &Prime,
+        words: &[u64],
+        out: &mut [u64],
+    ) {
+        let [rows, columns] = weights;
+        let stride = columns.len() * inner;
+        for (row, (words, out)) in
+            rows.iter().zip(words.chunks(stride.max(1)).zip(out.chunks_mut(stride.max(1))))
+        {
+            if left {
+                prime.weigh(*row, &shifted(words, self.operation.shift), out);
+            } else if inner == 1 {
+                prime.weigh_each(&columns[..words.len()], words, out);
+            } else {
+                for (column, (words, out)) in
+                    columns.iter().zip(words.chunks(inner).zip(out.chunks_mut(inner)))
+                {
+                    prime.weigh(*column, words, out);
+                }
+            }
+        }
+    }
+}
+
+/// What the values of polynomials with coefficients 0 and 1 at a point are looked up in, eight bits at a time.
+struct Powers(Vec<[u64; 256]>);
+
+impl Powers {
+    fn new(prime: &Prime, point: u64) -> Self {
+        let mut power = 1;
+        let tables = (0..SUMS / 8).map(|_| {
+            let mut table = [0; 256];
+            for bit in 0..8 {
+                for entry in 0..1 << bit {
+                    table[1 << bit | entry] = prime.add(table[entry], power);
+                }
+                power = prime.mul(power, point);
+            }
+            table
+        });
+        Self(tables.collect())
+    }
+
+    fn weight(&self, prime: &Prime, word: u64) -> Weight {
+        let bytes = self.0.iter().zip(word.to_le_bytes());
+        prime.weight(bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)])))
+    }
+}
+
+/// `T / 2^64`, rounded down, which an honest prover's is without a rest: its coefficients are below 2^110.
+pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i128; COEFFICIENTS] {
+    let mut sums = [0; COEFFICIENTS];
+    for ((left, right), picked) in left.parts().zip(right.parts()).zip(bits) {
+        let columns = Picks::new(&picked.columns);
+        match left.operation.outputs {
+            Outputs::Each { inner, .. } => {
+                let (count, stride) = (left.operation.count(), picked.columns.len());
+                for (at, &row) in picked.rows.iter().enumerate() {
+                    let outputs = at * stride..count.min((at + 1) * stride);
+                    let numbers = quotients_of_each(&left, &right, inner, outputs);
+                    let mut projected = [0; SUMS];
+                    if numbers.len() == stride {
+                        columns.add_to(&numbers, &mut projected);
+                    } else {
+                        Picks::new(&picked.columns[..numbers.len()]).add_to(&numbers, &mut projected);
+                    }
+                    add_product(row, &projected, &mut sums);
+                }
+            }
+            Outputs::Matrix { k, n, .. } => {
+                let of_matrix =
+                    quotients_of_matrix(&left, &right, [k, n], &Picks::new(&picked.rows), &columns, picked);
+                sums.iter_mut().zip(of_matrix).for_each(|(sum, quotient)| *sum += quotient);
+            }
+        }
+    }
+    sums
+}
+
+/// `D / 2^64` of each of these outputs.
+fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: Range<usize>) -> Vec<i128> {
+    let shift = left.operation.shift;
+    let of = |output: usize| {
+        let (mut low, mut high) = (0_i128, 0_i128);
+        let mut add = |l: u64, r: u64| {
+            let product = u128::from(l << shift) * u128::from(r);
+            low += i128::from(product as u64);
+            high += (product >> 64) as i128;
+        };
+        for at in output * inner..(output + 1) * inner {
+            add(left.x[at], right.y[at]);
+            add(left.y[at], right.x[at]);
+        }
+        high + ((low - i128::from(left.e[output] << shift) - i128::from(right.e[output] << shift)) >> 64)
+    };
+    outputs.map(of).collect()
+}
+
+/// Bits of a limb: the products of as many pairs of limbs as [`DEPTH`] don't leave a word together.
+const LIMB: usize = 26;
+const DEPTH: usize = 1 << (64 - 2 * LIMB);
+
+/// `T / 2^64` of a product of matrices, by `sum over k of (alpha A)_k (B beta)_k`: of sums that bits pick, in limbs, so that
+/// a polynomial product is one of matrices of words.
+fn quotients_of_matrix(
+    left: &Part<'_>,
+    right: &Part<'_>,
+    [k, n]: [usize; 2],
+    rows: &Picks,
+    columns: &Picks,
+    picked: &Picked,
+) -> [i128; COEFFICIENTS] {
+    let shift = left.operation.shift;
+    let m = picked.rows.len();
+    // alpha A_i, shifted, and alpha A_(i-1); B_i beta, and B_i beta, shifted, and B_(i-1) beta.
+    let rows_of = |words: &[u64], shift: u32, at: usize| {
+        let column: Vec<i128> = (0..m).map(|row| i128::from(words[row * k + at] << shift)).collect();
+        let mut sums = [0; SUMS];
+        rows.add_to(&column, &mut sums);
+        sums
+    };
+    let columns_of = |words: &[u64], shift: u32, at: usize| {
+        let row: Vec<i128> =
+            words[at * n..(at + 1) * n].iter().map(|word| i128::from(word << shift)).collect();
+        let mut sums = [0; SUMS];
+        columns.add_to(&row, &mut sums);
+        sums
+    };
+    let most = 64 + usize::BITS as usize - m.max(2 * n).leading_zeros() as usize;
+    let limbs = most.div_ceil(LIMB);
+    // Of every sum of limbs' numbers, so many times 2^26, and every degree.
+    let mut sums = vec![[0_i128; COEFFICIENTS]; 2 * limbs - 1];
+    for first in (0..k).step_by(DEPTH / 2) {
+        let depth = (k - first).min(DEPTH / 2);
+        // A_i (B_(i-1) + B_i) + A_(i-1) B_i: two products, one after the other.
+        let mut a = vec![vec![0_u64; SUMS * 2 * depth]; limbs];
+        let mut b = vec![vec![0_u64; 2 * depth * SUMS]; limbs];
+        for at in 0..depth {
+            let (own, before) = (rows_of(left.x, shift, first + at), rows_of(right.x, 0, first + at));
+            let (own_y, shifted_y, before_y) = (
+                columns_of(left.y, 0, first + at),
+                columns_of(left.y, shift, first + at),
+                columns_of(right.y, 0, first + at),
+            );
+            for degree in 0..SUMS {
+                let pairs =
+                    [(own[degree], own_y[degree] + before_y[degree]), (before[degree], shifted_y[degree])];
+                for (half, (a_sum, b_sum)) in pairs.into_iter().enumerate() {
+                    for limb in 0..limbs {
+                        let of = |sum: i128| (sum >> (LIMB * limb)) as u64 % (1 << LIMB);
+                        a[limb][degree * 2 * depth + half * depth + at] = of(a_sum);
+                        b[limb][(half * depth + at) * SUMS + degree] = of(b_sum);
+                    }
+                }
+            }
+        }
+        for (i, a) in a.iter().enumerate() {
+            for (j, b) in b.iter().enumerate() {
+                let mut product = vec![0_u64; SUMS * SUMS];
+                matmul(a, b, &mut product, SUMS, 2 * depth, SUMS);
+                for (at, &entry) in product.iter().enumerate() {
+                    sums[i + j][at / SUMS + at % SUMS] += i128::from(entry);
+                }
+            }
+        }
+    }
+    // Less alpha (e + f) beta.
+    let mut rest = [0; COEFFICIENTS];
+    for (row, &word) in picked.rows.iter().enumerate() {
+        let entries = row * n..(row + 1) * n;
+        let numbers = left.e[entries.clone()].iter().zip(&right.e[entries]);
+        let numbers: Vec<i128> =
+            numbers.map(|(e, f)| i128::from(e << shift) + i128::from(f << shift)).collect();
+        let mut projected = [0; SUMS];
+        columns.add_to(&numbers, &mut projected);
+        add_product(word, &projected, &mut rest);
+    }
+    std::array::from_fn(|degree| {
+        // The low 64 bits are zero: limb by limb what is above them is carried on.
+        let (mut carried, mut quotient, mut bits) = (-rest[degree], 0_i128, 0);
+        for (place, sums) in sums.iter().enumerate() {
+            if bits < 64 {
+                carried += sums[degree];
+                let step = LIMB.min(64 - bits);
+                carried >>= step;
+                bits += step;
+                if bits == 64 {
+                    // From here on the place of a limb is above 2^64.
+                    quotient += carried;
+                }
+            } else {
+                quotient += sums[degree] << (LIMB * place - 64);
+            }
+        }
+        quotient
+    })
+}

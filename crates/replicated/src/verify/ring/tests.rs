@@ -1,0 +1,441 @@
+//! Prover and verifiers in one process, without messages.
+
+use super::super::testing::Rng;
+use super::coins::ProofId;
+use super::fold::{Vectors, claim, fold_to_point};
+use super::log::Batch;
+use super::quotients::Shares;
+use super::statement::{COEFFICIENTS, Operation, Outputs, Picked, Side, quotients};
+use super::*;
+use tacit_kernel::prime::Prime;
+
+const ID: ProofId<'static> = ProofId { session: &[7; 32], prover: 0, batch: 3, repetition: 0 };
+
+/// A party's words of products of all sorts.
+fn operations() -> Vec<Operation> {
+    let each = |count, inner| Outputs::Each { count, inner };
+    let all = [each(1, 1), each(1500, 1), each(3, 5), Outputs::Matrix { m: 3, k: 7, n: 5 }, each(1, 300)];
+    let matrix = Operation { outputs: Outputs::Matrix { m: 40, k: 2050, n: 2 }, shift: 0 };
+    let of = |outputs| [0, 56, 63].map(|shift| Operation { outputs, shift });
+    all.into_iter().flat_map(of).chain([matrix]).collect()
+}
+
+/// The batches of three parties; `draw` gives their components and masks.
+fn batches(operations: &[Operation], mut draw: impl FnMut() -> u64) -> [Batch; 3] {
+    let mut batches: [Batch; 3] = Default::default();
+    for operation in operations {
+        let [xs, ys] = operation.operands();
+        let mut drawn = |count: usize| [(); 3].map(|()| (0..count).map(|_| draw()).collect::<Vec<u64>>());
+        let (x, y, masks) = (drawn(xs), drawn(ys), drawn(operation.count()));
+        let z = [0, 1, 2].map(|me| {
+            let before = (me + 2) % 3;
+            let mut z = vec![0_u64; operation.count()];
+            for (output, z) in z.iter_mut().enumerate() {
+                let mut add = |at: usize, to: usize| {
+                    for (a, b) in [(me, me), (me, before), (before, me)] {
+                        *z = z.wrapping_add(x[a][at].wrapping_mul(y[b][to]));
+                    }
+                };
+                match operation.outputs {
+                    Outputs::Each { inner, .. } => {
+                        (output * inner..(output + 1) * inner).for_each(|at| add(at, at));
+                    }
+                    Outputs::Matrix { k, n, .. } => {
+                        (0..k).for_each(|at| add(output / n * k + at, at * n + output % n));
+                    }
+                }
+                *z = z.wrapping_add(masks[me][output]).wrapping_sub(masks[before][output]);
+            }
+            z
+        });
+        for (me, batch) in batches.iter_mut().enumerate() {
+            let held = |of: &[Vec<u64>; 3]| [of[me].clone(), of[(me + 2) % 3].clone()];
+            let words = Words { x: held(&x), y: held(&y), z: held(&z), masks: held(&masks) };
+            batch.note(*operation, words);
+        }
+    }
+    batches
+}
+
+/// What a test changes.
+#[derive(Default)]
+struct Change {
+    /// The prover's vectors are what it has; verifiers have others.
+    quotient: Option<usize>,
+    value: Option<usize>,
+    /// The prover's bits aren't the verifiers'.
+    other_bits: Option<Vec<Picked>>,
+    /// All have these bits, and the prover these quotients.
+    bits: Option<Vec<Picked>>,
+    quotients: Option<[i128; COEFFICIENTS]>,
+}
+
+/// Runs a proof on what the prover, the left and the right verifier have; whether both accept.
+fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Change) -> bool {
+    let operations = prover[0].operations;
+    let seeds: Vec<Seed> = (0..12).map(|round| [seed ^ round; 32]).collect();
+    let bits = change.bits.unwrap_or_else(|| ID.bits(&seeds[0], operations));
+    let computed = || quotients(prover[0], prover[1], change.other_bits.as_ref().unwrap_or(&bits));
+    let all = change.quotients.unwrap_or_else(computed);
+    let mut rng = Rng(seed.into());
+    let drawn: Vec<u8> = (0..Shares::BYTES).map(|_| rng.word() as u8).collect();
+    let left_shares = Shares::drawn(drawn[..].try_into().unwrap());
+    let mut message = Vec::new();
+    left_shares.rest(&all).write(&mut message);
+    if let Some(at) = change.quotient {
+        message[at] ^= 1;
+    }
+    let right_shares = Shares::received(message[..].try_into().unwrap());
+    let (prime, chi) = ID.field(&seeds[1]);
+    let [u, v] = [true, false].map(|left| prover[usize::from(!left)].vector(left, &bits, &prime, chi).0);
+    let schedule = FoldingSchedule::of_products(u.len());
+    let points: Vec<u64> = (0..schedule.rounds())
+        .map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round)))
+        .collect();
+    let mut element = || rng.word() % prime.order();
+    let masks = [element(), element()];
+    let (mut vectors, mut values) = (Vectors { u, v }, Vec::new());
+    for (round, &point) in points.iter().enumerate() {
+        values.extend(vectors.values(&schedule, round, &prime, || masks));
+        if !schedule.is_last(round) {
+            vectors.fold(schedule.blocks(round), &prime, point);
+        }
+    }
+    assert_eq!(values.len(), schedule.values_before(schedule.rounds()));
+    let shares: Vec<u64> = values.iter().map(|_| element()).collect();
+    let mut rest: Vec<u64> =
+        values.iter().zip(&shares).map(|(&value, &share)| prime.sub(value, share)).collect();
+    if let Some(at) = change.value {
+        rest[at] = prime.add(rest[at], 1);
+    }
+    let verifier = |left: bool, quotients: &Shares, values: &[u64]| {
+        let (vector, first) = verifiers[usize::from(!left)].vector(left, &bits, &prime, chi);
+        let first = prime.add(first, quotients.value(&prime, chi));
+        let own = fold_to_point(&schedule, vector, &prime, &points, masks[usize::from(!left)]);
+        (own, claim(&schedule, first, &prime, values, &points))
+    };
+    let (p, left) = verifier(true, &left_shares, &shares);
+    let (q, right) = verifier(false, &right_shares, &rest);
+    prime.mul(p, q) == prime.add(left, right)
+}
+
+fn sides(batch: &Batch) -> [Side<'_>; 2] {
+    [batch.own(true), batch.own(false)]
+}
+
+/// A party's messages with one output altered, as its left verifier has them.
+struct Altered {
+    e: Vec<u64>,
+}
+
+impl Altered {
+    fn of(side: Side<'_>, output: usize, by: u64) -> Self {
+        let mut e = side.e.to_vec();
+        e[output] = e[output].wrapping_add(by);
+        Self { e }
+    }
+
+    fn and(mut self, output: usize, by: u64) -> Self {
+        self.e[output] = self.e[output].wrapping_add(by);
+        self
+    }
+}
+
+fn rejected(operations: &[Operation], errors: &[(usize, u64)]) -> bool {
+    let mut rng = Rng(5);
+    let [batch, ..] = batches(operations, || rng.word());
+    let [left, right] = sides(&batch);
+    let mut altered = Altered { e: left.e.to_vec() };
+    for &(output, by) in errors {
+        altered = altered.and(output, by);
+    }
+    // The prover says what would be right if its messages were: it goes on from the words that its verifier has.
+    let told = Side { e: &altered.e, ..left };
+    !passes([told, right], [told, right], 1, Change::default())
+        && !passes([left, right], [told, right], 1, Change::default())
+}
+
+#[test]
+fn what_the_parties_note_of_a_product_fits_together() {
+    let mut rng = Rng(1);
+    let batches = batches(&operations(), || rng.word());
+    for me in 0..3 {
+        let (after, before) = ((me + 1) % 3, (me + 2) % 3);
+        let same = |a: Side<'_>, b: Side<'_>| (a.x, a.y, a.e) == (b.x, b.y, b.e);
+        assert!(same(batches[me].own(true), batches[after].of_prev()));
+        assert!(same(batches[me].own(false), batches[before].of_next()));
+    }
+}
+
+/// Among them words whose sums carry wherever they can.
+#[test]
+fn honest_proofs_pass() {
+    let mut rng = Rng(2);
+    for draw in [0, u64::MAX, 1 << 63].map(Some).into_iter().chain([None]) {
+        for batch in &batches(&operations(), || draw.unwrap_or_else(|| rng.word())) {
+            assert!(passes(sides(batch), sides(batch), 9, Change::default()), "all {draw:?}");
+            if draw.is_some() {
+                break;
+            }
+        }
+    }
+    for count in [1, 2, 8, 9, 500] {
+        let one = [Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 32 }];
+        assert!(batches(&one, || rng.word()).iter().all(|batch| passes(
+            sides(batch),
+            sides(batch),
+            9,
+            Change::default()
+        )));
+    }
+}
+
+/// The quotients are those of integers as long as they may be.
+#[test]
+fn quotients_are_exact() {
+    let (mut rng, all) = (Rng(3), operations());
+    let [batch, ..] = batches(&all, || rng.word());
+    let [left, right] = sides(&batch);
+    let bits = ID.bits(&[1; 32], &all);
+    let found = quotients(left, right, &bits);
+    // Modulo a prime, where D is what it is, T is 2^64 Q.
+    for seed in 0..3 {
+        let (prime, chi) = ID.field(&[seed; 32]);
+        let ((u, s), (v, t)) =
+            (left.vector(true, &bits, &prime, chi), right.vector(false, &bits, &prime, chi));
+        let mut product = [0];
+        prime.inner_products(&u, &v, 1, &mut product);
+        let value = found.iter().rev().fold(0, |sum, &q| prime.add(prime.mul(sum, chi), prime.integer(q)));
+        let expected = prime.sub(prime.sub(product[0], s), t);
+        assert_eq!(prime.mul(value, prime.radix(1)), expected);
+    }
+    assert!(found.iter().all(|quotient| quotient.unsigned_abs() < 1 << 110));
+}
+
+#[test]
+fn no_error_passes() {
+    let grid = |count| Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 0 };
+    let matrix = Operation { outputs: Outputs::Matrix { m: 9, k: 11, n: 8 }, shift: 0 };
+    for by in [1, 1 << 32, 1 << 63, (1 << 61) - 1, 5 * ((1 << 61) - 1), u64::MAX] {
+        assert!(rejected(&[grid(2000)], &[(1999, by)]), "{by}");
+        assert!(rejected(&[matrix], &[(71, by)]), "{by}");
+        // D and -D in two rows of a column, two columns of a row, and two operations.
+        for (one, other) in [(3, 3 + 1024), (3, 4), (3, 2003)] {
+            assert!(rejected(&[grid(2000), grid(2000)], &[(one, by), (other, by.wrapping_neg())]), "{by}");
+        }
+        for (one, other) in [(3, 8 * 3), (1, 8)] {
+            assert!(rejected(&[matrix], &[(one, by), (other, by.wrapping_neg())]), "{by}");
+        }
+    }
+    // In narrower rings an error counts by its low bits.
+    let narrow = Operation { outputs: Outputs::Each { count: 9, inner: 1 }, shift: 56 };
+    assert!(rejected(&[narrow], &[(4, 128)]));
+    assert!(!rejected(&[narrow], &[(4, 256)]));
+}
+
+/// Whether errors that are chosen by all bits pass.
+fn passes_with(operations: &[Operation], errors: &[(usize, u64)], bits: Vec<Picked>) -> bool {
+    let mut rng = Rng(5);
+    let [batch, ..] = batches(operations, || rng.word());
+    let [left, right] = sides(&batch);
+    let altered =
+        errors.iter().fold(Altered { e: left.e.to_vec() }, |all, &(output, by)| all.and(output, by));
+    let told = Side { e: &altered.e, ..left };
+    // Over the integers, all errors together are what is missing of T.
+    let (mut sums, columns) = (quotients(left, right, &bits), bits[0].columns.len());
+    let mut missing = [0_i128; COEFFICIENTS];
+    for (output, _) in errors {
+        let by = i128::from(told.e[*output]) - i128::from(left.e[*output]);
+        let (operation, place) = (output / operations[0].count(), output % operations[0].count());
+        let (alpha, beta) = (bits[operation].rows[place / columns], bits[operation].columns[place % columns]);
+        for (one, other) in (0..64).flat_map(|one| (0..64).map(move |other| (one, other))) {
+            missing[one + other] += by * i128::from(alpha >> one & beta >> other & 1);
+        }
+    }
+    sums.iter_mut().zip(missing).for_each(|(sum, missing)| *sum -= missing >> 64);
+    let change = Change { bits: Some(bits), quotients: Some(sums), ..Change::default() };
+    passes([told, right], [told, right], 1, change)
+}
+
+/// Errors of 2^63 count modulo 2: 127 equations over F_2. Who has the bits before its messages are where they are
+/// verified solves them, so no seed leaves before that.
+#[test]
+fn errors_that_are_chosen_by_the_bits_pass() {
+    let operations = [Operation { outputs: Outputs::Each { count: 200, inner: 1 }, shift: 0 }];
+    let bits = ID.bits(&[1; 32], &operations);
+    // The product of two polynomials over F_2, and which outputs it is of.
+    let row = |output: usize| {
+        let (alpha, beta) = (bits[0].rows[0], bits[0].columns[output]);
+        (0..64)
+            .filter(|degree| alpha >> degree & 1 == 1)
+            .fold(0, |sum, degree| sum ^ u128::from(beta) << degree)
+    };
+    // Each with the outputs that it is the sum of, of which 128 do.
+    let mut solved: Vec<(u128, u128)> = Vec::new();
+    let chosen = (0..128).find_map(|output| {
+        let (mut rest, mut of) = (row(output), 1_u128 << output);
+        for (known, outputs) in &solved {
+            if rest ^ known < rest {
+                (rest, of) = (rest ^ known, of ^ outputs);
+            }
+        }
+        solved.push((rest, of));
+        solved.sort_by_key(|(known, _)| std::cmp::Reverse(*known));
+        (rest == 0).then_some(of)
+    });
+    let chosen = chosen.expect("128 outputs are more than 127 equations");
+    let errors: Vec<(usize, u64)> =
+        (0..128).filter(|at| chosen >> at & 1 == 1).map(|at| (at, 1 << 63)).collect();
+    assert!(!errors.is_empty());
+    assert!(passes_with(&operations, &errors, bits));
+    assert!(rejected(&operations, &errors));
+    assert!(
+        !passes_with(&operations, &errors, ID.bits(&[2; 32], &operations)),
+        "a second repetition has bits of its own"
+    );
+}
+
+/// Bits that two operations share, and rows that have the bits of columns, let `D` and `-D` pass.
+#[test]
+fn errors_that_cancel_pass_if_bits_are_shared() {
+    let grid = Operation { outputs: Outputs::Each { count: 9, inner: 1 }, shift: 0 };
+    let (twice, cancel) = ([grid, grid], [(3, 5), (9 + 3, 5_u64.wrapping_neg())]);
+    let one = ID.bits(&[1; 32], &[grid]);
+    assert!(passes_with(&twice, &cancel, vec![one[0].clone(), one[0].clone()]));
+    assert!(!passes_with(&twice, &cancel, ID.bits(&[1; 32], &twice)));
+    let matrix = [Operation { outputs: Outputs::Matrix { m: 6, k: 2, n: 6 }, shift: 0 }];
+    let (antisymmetric, bits) = ([(2, 7), (2 * 6, 7_u64.wrapping_neg())], ID.bits(&[1; 32], &matrix));
+    let rows = bits[0].rows.clone();
+    assert!(passes_with(&matrix, &antisymmetric, vec![Picked { columns: rows.clone(), rows }]));
+    assert!(!passes_with(&matrix, &antisymmetric, bits));
+}
+
+#[test]
+fn no_changed_message_passes() {
+    let mut rng = Rng(4);
+    let [batch, ..] =
+        batches(&[Operation { outputs: Outputs::Each { count: 100, inner: 1 }, shift: 0 }], || rng.word());
+    for at in [0, 15, 23, 24 * 64 + 23, Shares::BYTES - 1] {
+        assert!(!passes(sides(&batch), sides(&batch), 2, Change { quotient: Some(at), ..Change::default() }));
+    }
+    let schedule = FoldingSchedule::of_products(200);
+    for at in 0..schedule.values_before(schedule.rounds()) {
+        assert!(!passes(sides(&batch), sides(&batch), 2, Change { value: Some(at), ..Change::default() }));
+    }
+    // Quotients by the bits of the anchor, before the first seed.
+    let early = ID.bits(&[0x55; 32], &batch.operations);
+    assert!(!passes(
+        sides(&batch),
+        sides(&batch),
+        2,
+        Change { other_bits: Some(early), ..Change::default() }
+    ));
+}
+
+/// A prime that a prover knows before lets it divide: the quotients of a wrong product are `T / 2^64` modulo it. So the
+/// prime is drawn, and one that differs is no use.
+#[test]
+fn quotients_modulo_a_known_prime_do_not_pass_another() {
+    let mut rng = Rng(6);
+    let [batch, ..] =
+        batches(&[Operation { outputs: Outputs::Each { count: 5, inner: 1 }, shift: 0 }], || rng.word());
+    let [left, right] = sides(&batch);
+    let Altered { e } = Altered::of(left, 2, 1);
+    let told = Side { e: &e, ..left };
+    let bits = ID.bits(&[1; 32], &batch.operations);
+    let exact = quotients(left, right, &bits);
+    // What is missing of T is -alpha beta: of each coefficient its product with 1 / 2^64.
+    let mut missing = [0_i128; COEFFICIENTS];
+    let picked = &bits[0];
+    for degree in (0..64).filter(|degree| picked.rows[0] >> degree & 1 == 1) {
+        for other in (0..64).filter(|other| picked.columns[2] >> other & 1 == 1) {
+            missing[degree + other] -= 1;
+        }
+    }
+    let known = Prime::new((1 << 61) - 1).unwrap();
+    let inverse = known.inverse(known.radix(1));
+    let forged = |prime: &Prime, chi: u64| {
+        let ((u, s), (v, t)) = (told.vector(true, &bits, prime, chi), right.vector(false, &bits, prime, chi));
+        let mut product = [0];
+        prime.inner_products(&u, &v, 1, &mut product);
+        let coefficient =
+            |(&q, &less): (&i128, &i128)| q + i128::from(known.mul(known.integer(less), inverse));
+        let value = exact.iter().zip(&missing).map(coefficient).rev();
+        let value = value.fold(0, |sum, q| prime.add(prime.mul(sum, chi), prime.integer(q)));
+        product[0] == prime.add(prime.add(s, t), prime.mul(value, prime.radix(1)))
+    };
+    assert!((0..20).all(|chi| forged(&known, chi + 12345)), "against a fixed prime it always passes");
+    for seed in 0..20 {
+        let (prime, chi) = ID.field(&[seed; 32]);
+        assert!(!forged(&prime, chi));
+    }
+}
+
+#[test]
+fn coins_differ_by_all_that_they_are_for() {
+    let operations = [Operation { outputs: Outputs::Each { count: 1500, inner: 1 }, shift: 0 }; 2];
+    let others = [
+        ProofId { session: &[8; 32], ..ID },
+        ProofId { prover: 1, ..ID },
+        ProofId { batch: 4, ..ID },
+        ProofId { repetition: 1, ..ID },
+    ];
+    let first = ID.bits(&[1; 32], &operations);
+    for other in others {
+        assert_ne!(first[0].rows, other.bits(&[1; 32], &operations)[0].rows);
+        assert_ne!(ID.field(&[1; 32]), other.field(&[1; 32]));
+    }
+    assert_ne!(first[0].columns, first[1].columns, "equal operations have bits of their own");
+    assert_ne!(first[0].rows[..], first[0].columns[..2]);
+    assert_ne!(ID.bits(&[2; 32], &operations)[0].rows, first[0].rows);
+    let (prime, _) = ID.field(&[1; 32]);
+    assert!(ID.point(0, &[1; 32], &prime, 8) > 8);
+    assert_ne!(ID.point(0, &[1; 32], &prime, 8), ID.point(1, &[1; 32], &prime, 8));
+}
+
+/// The right verifier's share of a quotient tells nothing of it: the left one's has 80 bits more. All signs come back.
+#[test]
+fn quotients_are_the_sums_of_their_shares() {
+    let mut rng = Rng(8);
+    let mut all = [0_i128; COEFFICIENTS];
+    for (at, quotient) in all.iter_mut().enumerate() {
+        let size = (u128::from(rng.word()) << 46 | 1) >> (at % 110);
+        *quotient = if at % 2 == 0 { size as i128 } else { -(size as i128) };
+    }
+    // All 190 bits of each are drawn: with fewer, its verifier would read quotients.
+    let mut longest = Vec::new();
+    Shares::drawn(&[0xff; Shares::BYTES]).write(&mut longest);
+    assert!(longest.chunks(24).all(|share| share[..23] == [0xff; 23] && share[23] == 0x3f));
+    for fill in [0, 0xff, 0x5a] {
+        let left = Shares::drawn(&[fill; Shares::BYTES]);
+        let right = left.rest(&all);
+        for seed in 0..3 {
+            let (prime, chi) = ID.field(&[seed; 32]);
+            let value = all.iter().rev().fold(0, |sum, &q| prime.add(prime.mul(sum, chi), prime.integer(q)));
+            let sum = prime.add(left.value(&prime, chi), right.value(&prime, chi));
+            assert_eq!(sum, prime.mul(value, prime.radix(1)));
+        }
+    }
+}
+
+/// The theorem's constants: `2^-63 + 4 / 27467389548130805 + 126 / 2^60 + 168 / (2^60 - 17) < 2^-51`.
+#[test]
+fn the_bound_is_that_of_the_page() {
+    let degrees = |elements: usize| {
+        let schedule = FoldingSchedule::of_products(elements);
+        let degree = |round| 2 * schedule.blocks(round) - if schedule.is_last(round) { 0 } else { 2 };
+        (0..schedule.rounds()).map(degree).sum::<usize>()
+    };
+    // The lengths after the first round decide: 2^21 of them at most.
+    let worst = (1..=1 << 21).map(|length| degrees(8 * length)).max();
+    assert_eq!(worst, Some(168));
+    let full = FoldingSchedule::of_products(1 << 21);
+    assert_eq!(full.lengths, [1 << 18, 1 << 14, 1 << 10, 64, 4]);
+    assert_eq!(8 * full.values_before(full.rounds()), 1136);
+    assert_eq!(Shares::BYTES, 3048);
+    let chance = 2_f64.powi(-63)
+        + 4.0 / 27_467_389_548_130_805.0
+        + 126.0 / 2_f64.powi(60)
+        + 168.0 / (2_f64.powi(60) - 17.0);
+    assert!(chance < 2_f64.powi(-51));
+}
