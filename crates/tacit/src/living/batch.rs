@@ -22,7 +22,7 @@ pub(crate) fn in_run(one: &Endpoint, players: usize) -> Result<(Endpoint, Option
     if count <= 1 {
         return Ok((one.clone(), None));
     }
-    if count > MOST || !count.is_power_of_two() || players % names != 0 {
+    if count > MOST || !count.is_power_of_two() || !players.is_multiple_of(names) {
         return Err(Error::Refused(format!("a run hasn't {count} instances of a program")));
     }
     let batch = one.compiled.times(count, &one.clients)?;
