@@ -516,17 +516,9 @@ fn a_server_stops_after_failed_checks_and_attempts() {
         let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
         let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
         let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
-        let (batch, window) = (1, Duration::ZERO);
-        let serving = Serving {
-            protocol,
-            at_once: 4,
-            queue: QUEUE,
-            batch,
-            window,
-            runs: None,
-            open: Vec::new(),
-            holdings,
-        };
+        let (open, window) = (Vec::new(), Duration::ZERO);
+        let serving =
+            Serving { protocol, at_once: 4, queue: QUEUE, batch: 1, window, runs: None, open, holdings };
         let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
         corrupt.stop_after(None);
         corrupt.wrap(move |links| {
