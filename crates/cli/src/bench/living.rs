@@ -30,7 +30,7 @@ pub(crate) struct LivingArgs {
     pub(super) clients: Option<u16>,
     /// For living: instances that a run of a batch has at most [default: 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
-    pub(super) batch: Option<u8>,
+    pub(super) together: Option<u8>,
     /// For living: how long a run waits for others of its batch [default: 2]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub(super) window_ms: Option<u64>,
@@ -265,7 +265,7 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
         };
         groups.iter().map(group).collect::<Result<_, _>>().map_err(|failure| serving.blame(failure))
     };
-    let batch = args.living.batch.unwrap_or(BATCH);
+    let batch = args.living.together.unwrap_or(BATCH);
     let living = deployment(true, 1, &[1, many])?;
     let batched = deployment(true, batch, &[many])?;
     let fresh = deployment(false, 1, &[1])?;
