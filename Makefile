@@ -22,7 +22,8 @@ NATIVE_TARGET := x86_64-unknown-linux-gnu
 .PHONY: build native wheel demo test test-rust test-python test-long attacks timing check docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
-	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
+	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; minutes on a workstation, up to 45 on two busy cores"
+	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release
 
 # With the C library inside, and randomness from a system call, it needs no file of the system that it runs on.
 native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
@@ -30,6 +31,7 @@ native: ## The command without Python, for any x86-64 Linux: target/x86_64-unkno
 		cargo build --release --package tacit-cli --bin tacit --target $(NATIVE_TARGET)
 
 $(STAMP): python/requirements.txt
+	@echo "installs Python packages in $(VENV): about a minute"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement python/requirements.txt
 	touch $@

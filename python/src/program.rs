@@ -85,6 +85,11 @@ impl Program {
             .collect()
     }
 
+    /// A line for each operation: what it makes of which others, and where the author says so.
+    fn operations(&self) -> Vec<String> {
+        self.compiled.operations_in_words()
+    }
+
     /// The lines at which its author assumes a range: file, line, expression.
     fn assumptions(&self) -> Vec<(String, u32, String)> {
         let lines = self.compiled.program().assumptions();

@@ -34,6 +34,17 @@ class Unknown:
     def __index__(self) -> int:
         self._refuse("an index or a length")
 
+    def __format__(self, form: str) -> str:
+        return self._refuse("a text") if form else str(self)
+
+    def item(self, *_: object) -> NoReturn:
+        """Isn't there: nobody has the number."""
+        self._refuse("a number of Python's")
+
+    def tolist(self) -> NoReturn:
+        """Isn't there: nobody has the numbers."""
+        self._refuse("a list of numbers")
+
     def __array__(self, *_: object, **__: object) -> NoReturn:
         self._refuse("a NumPy array")
 

@@ -41,7 +41,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="tacit infer", description="Ask a neural network, an ONNX file, in secret.")
     parser.add_argument("model", metavar="MODEL.onnx")
     add = parser.add_argument
-    add("--input", action="append", default=[], metavar="[NAME=]FILE.npy", help="what is asked, all in this process")
+    add(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE.npy",
+        help="what is asked, all in this process",
+    )
     add("--output", metavar="FILE.npy", help="write the first output there, and print none")
     add("--config", metavar="parties.toml", help="give the weights to a run of this deployment")
     add("--save", metavar="FILE.plan", help="write the plan, which has no secret weights, for all others")

@@ -78,6 +78,8 @@ def _fitting(declared: Input, value: Any) -> Public:
     if shape_of(known) != declared.shape:
         raise InputError(f"{title}: the value has shape {shape_of(known)}, and {declared.shape} is declared")
     found = {"b": "bools", "f": "floating-point numbers"}.get(_kind(known), "integers")
+    dtype = getattr(value, "dtype", None)
+    found += "" if dtype is None else f" ({dtype})"
     wanted = {"bool": "b", "int": "iuO", "modular": "iuO", "field": "iuO", "fixed": "iuf"}[
         declared.dtype.kind
     ]

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tacit._cost import Cost
 
 
+_SHOWN = 40
+"""Operations that `print(plan)` shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """What an owner has to give.
@@ -232,6 +236,58 @@ class Plan:
         """What the function returns, with values in the place of what it reveals."""
         return _tree.together(self._structure, outputs)
 
+    def show(self) -> None:
+        """Prints who gives what, every operation with its line of the program, and what each learner gets.
+
+        `print(plan)` does so too, and leaves out the middle of more than 40 operations.
+        """
+        print(self._in_words(None))
+
+    def _in_words(self, most: int | None) -> str:
+        """What `show` prints, with so many operations at most."""
+        operations = [line.encode("unicode_escape").decode() for line in self._program.operations()]
+        left = 0 if most is None else len(operations) - most
+        if most is not None and left > 0:
+            half = most // 2
+            operations[half : half + left] = [f"... {left} more; plan.show() prints them all"]
+        plan, *before = self._given()
+        lines = [plan, *before, f"  {len(self._program.operations())} operations:"]
+        lines += [f"    {line}" for line in operations]
+        return "\n".join([*lines, *self._learnt()])
+
+    def _given(self) -> list[str]:
+        """Lines on what it is, and what comes in."""
+        lines = [f"plan {self._name}, hash {self.hash[:16]}"]
+        for given in self.inputs:
+            low, high = given.range
+            of = f"{given.dtype} {given.shape}"
+            lines.append(f"  {given.owner} gives {given.name}: {of}, {low:g} to {high:g}")
+        return lines + [
+            f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept
+        ]
+
+    def _learnt(self) -> list[str]:
+        """Lines on what goes out: learner by learner, then what is kept, and what it rests on."""
+        outputs = self.outputs
+        paths = _tree.output_paths(self._structure)
+        lines = []
+        for to in dict.fromkeys(got.to for got in outputs):
+            lines.append("  everybody learns" if to == "all" else f"  {to} learns")
+            for number, got in enumerate(outputs):
+                if got.to == to:
+                    low, high = got.range
+                    of = f"{got.dtype} {got.shape}, {low:g} to {high:g}"
+                    lines.append(f"    {paths.get(number) or f'output {number}'}: {of}")
+        for keep in self.keeps:
+            learners = (
+                "" if keep.learners is None else f", for {', '.join(keep.learners) or 'nobody'} to learn"
+            )
+            lines.append(f"  keeps {keep.name}: {keep.dtype} {keep.shape}{learners}")
+        return lines + [f"  assumed at {line}" for line in self.assumptions]
+
+    def __str__(self) -> str:
+        return self._in_words(_SHOWN)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.hash == other.hash and self._structure == other._structure
 
@@ -239,23 +295,7 @@ class Plan:
         return hash(self.hash)
 
     def __repr__(self) -> str:
-        lines = [f"<plan {self._name}, hash {self.hash[:16]}"]
-        for given in self.inputs:
-            low, high = given.range
-            of = f"{given.dtype} {given.shape}"
-            lines.append(f"  {given.owner} gives {given.name}: {of}, {low:g} to {high:g}")
-        lines += [
-            f"  {got.to} {'learn' if got.to == 'all' else 'learns'} {got.dtype} {got.shape}"
-            for got in self.outputs
-        ]
-        lines += [f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept]
-        for keep in self.keeps:
-            learners = (
-                "" if keep.learners is None else f", for {', '.join(keep.learners) or 'nobody'} to learn"
-            )
-            lines.append(f"  keeps {keep.name}: {keep.dtype} {keep.shape}{learners}")
-        lines += [f"  assumed at {line}" for line in self.assumptions]
-        return "\n".join(lines) + ">"
+        return "<" + "\n".join([*self._given(), *self._learnt()]) + ">"
 
 
 def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:

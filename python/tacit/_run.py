@@ -70,7 +70,7 @@ class Report:
         rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
         head = f"{self.rounds} rounds online, {duration(self.seconds)}"
         if self.roles:
-            head += "; " + ", ".join(f"P_{role} = {name}" for role, name in enumerate(self.roles))
+            head += "; roles: " + ", ".join(f"{role} = {name}" for role, name in enumerate(self.roles))
         if self.comparison:
             head += f"; comparison {self.comparison}"
         return head + "\n" + table(["sender", "bytes", "on the wire"], rows, "lrr")

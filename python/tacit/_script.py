@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit._plan import Plan
 from tacit._trace import Function
@@ -61,8 +62,25 @@ def _plan_of(module: ModuleType, file: Path) -> Plan:
     ]
     match functions:
         case [function]:
+            _check_defaults(function, file)
             return function.trace()
         case []:
             raise PlanError(f"{file} has neither a `plan = f.trace(...)` nor a @tacit.function")
     names = ", ".join(function.__name__ for function in functions)
     raise PlanError(f"{file} has several functions ({names}); say which with `plan = f.trace(...)`")
+
+
+def _check_defaults(function: Function[Any], file: Path) -> None:
+    """Refuses a function with a parameter that nothing is declared for."""
+    without = [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is parameter.empty and parameter.kind < parameter.VAR_POSITIONAL
+    ]
+    if without:
+        name = function.__name__
+        declared = ", ".join(f'{one}=tacit.secret("owner of {one}", shape=...)' for one in without)
+        raise PlanError(
+            f"{file}: nothing is declared for {' and '.join(without)} of {name}\n  "
+            f"hint: add a line `plan = {name}.trace({declared})`, or make the declarations defaults"
+        )

@@ -52,26 +52,8 @@ def linear(estimator: Any) -> Linear:
     Raises:
         InputError: It isn't one. See `tacit.learn.from_sklearn`.
     """
-    scalers, last = fitted_steps(estimator)
+    scalers, last = steps(estimator)
     name = type(last).__name__
-    classes = last.classes_ if is_classifier(last) else ()
-    if not is_classifier(last) and not is_regressor(last):
-        raise InputError(f"{name} is neither a regression nor a classification")
-    weights, bias = _coefficients(last, name, len(classes))
-    log_odds = _checked(last, name, weights, bias, len(classes))
-    for scaler in reversed(scalers):
-        weights, bias = _folded(scaler, weights, bias)
-    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
-    return Linear(name, weights, bias, labels, log_odds)
-
-
-def fitted_steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
-    """A pipeline's scalers and its last step, all of them fitted.
-
-    Raises:
-        InputError: They aren't, or a step is neither a scaler nor the last one.
-    """
-    scalers, last = _steps(estimator)
     if not hasattr(last, "fit"):
         raise InputError(f"an estimator of scikit-learn is needed, not {last!r}")
     for step in (*scalers, last):
@@ -81,10 +63,18 @@ def fitted_steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
             raise InputError(
                 f"the {type(step).__name__} is not fitted: call .fit(X, y) on the training data first"
             ) from None
-    return scalers, last
+    classes = last.classes_ if is_classifier(last) else ()
+    if not is_classifier(last) and not is_regressor(last):
+        raise InputError(f"{name} is neither a regression nor a classification")
+    weights, bias = _coefficients(last, name, len(classes))
+    log_odds = _checked(last, name, weights, bias, len(classes))
+    for scaler in reversed(scalers):
+        weights, bias = folded(scaler, weights, bias)
+    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
+    return Linear(name, weights, bias, labels, log_odds)
 
 
-def _steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
+def steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
     """A pipeline's scalers and its last step."""
     if not isinstance(estimator, Pipeline):
         return [], estimator
@@ -146,7 +136,7 @@ def _checked(last: Any, name: str, weights: Array, bias: Array, classes: int) ->
         return np.allclose(last.predict_proba(probes)[:, 1], (1 + np.tanh(scores / 2)) / 2, atol=_TOLERANCE)
 
 
-def _folded(scaler: StandardScaler, weights: Array, bias: Array) -> tuple[Array, Array]:
+def folded(scaler: StandardScaler, weights: Array, bias: Array) -> tuple[Array, Array]:
     """Weights and bias for features as they are before they are standardised.
 
     Means and deviations come from the training data, so they are the owner's secret too:

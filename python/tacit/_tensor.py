@@ -356,6 +356,16 @@ class Tensor(Unknown):
 
     # The same elements elsewhere; free.
 
+    def copy(self) -> Tensor:
+        """Itself: a tensor can't be changed."""
+        return self
+
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
+        """Without the axes of length 1, or without these."""
+        from tacit._moved import moved
+
+        return moved(self, lambda places: places.squeeze(axis))
+
     @property
     def T(self) -> Tensor:  # noqa: N802 (NumPy's name)
         """The axes in reverse order."""

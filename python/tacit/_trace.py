@@ -16,6 +16,7 @@ from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
 from tacit._tensor import Tensor
+from tacit._values import a as _a
 from tacit.dtypes import DType, fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -81,9 +82,9 @@ class Function(Generic[P]):
 
         Raises:
             ProgramError: An operation would go wrong, or what is returned isn't what is revealed.
-            TypeError: The arguments don't fit the function.
+            ProgramTypeError: The arguments don't fit the function.
         """
-        bound = self._signature.bind(*args, **kwargs)
+        bound = self._bound(args, kwargs)
         bound.apply_defaults()
         trace = _Trace()
         for name, value in bound.arguments.items():
@@ -91,6 +92,22 @@ class Function(Generic[P]):
         with trace:
             returned = self._function(*bound.args, **bound.kwargs)
         return trace.finish(self.__name__, returned)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        """What each parameter is given."""
+        try:
+            return self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            name, signature = self.__name__, self._signature
+            secrets = ", ".join(
+                f'{name}=tacit.secret("{owner}", ...)'
+                for name, owner in zip(signature.parameters, ("alice", "bob"), strict=False)
+            )
+            raise fault(
+                ProgramTypeError,
+                f"{name}{signature} can't be traced: {error}",
+                f"give each parameter a declaration, {name}.trace({secrets}), or declare it as its default",
+            ) from None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls the function as it is, as a part of another that is being traced."""
@@ -152,7 +169,7 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
     if not isinstance(value, Tensor):
         raise fault(
             ProgramTypeError,
-            f"tacit.reveal takes a secret, and this is a {type(value).__name__}",
+            f"tacit.reveal takes a secret, and this is {_a(value)}",
             "public values can be returned as they are",
         )
     names = (to,) if isinstance(to, str) else tuple(to)
@@ -296,10 +313,21 @@ def checked_dtype(given: DType | None) -> DType:
     """A declared type; `tacit.fixed(16)` where none is said."""
     dtype = fixed(16) if given is None else given
     if not isinstance(dtype, DType):
-        raise fault(
-            ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
-        )
+        raise fault(ProgramTypeError, f"{dtype!r} is no type of tacit", _dtype_like(dtype))
     return dtype
+
+
+def _dtype_like(given: Any) -> str:
+    """Which type is meant by a type of Python, NumPy or pandas."""
+    import numpy as np
+
+    known = {"b": "bool_", "f": "fixed(16)", "i": "int64", "u": "int64"}
+    try:
+        found = np.dtype(getattr(given, "numpy_dtype", given))
+    except TypeError:
+        return "use tacit.fixed(16), tacit.int32, ..."
+    name = f"int{8 * found.itemsize}" if found.kind == "i" else known.get(found.kind)
+    return f"use tacit.{name}" if name else "use tacit.fixed(16), tacit.int32, ..."
 
 
 def checked_shape(given: Any) -> tuple[int, ...]:

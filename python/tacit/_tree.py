@@ -59,6 +59,22 @@ def together(structure: Structure, outputs: list[Any]) -> Any:
     raise ValueError("the structure of the results is damaged")
 
 
+def output_paths(structure: Structure) -> dict[int, str]:
+    """Where each output stands in what a function returns: `["mean"]`, `[0]`, or "" if it is the whole."""
+    paths: dict[int, str] = {}
+
+    def walk(part: Structure, path: str) -> None:
+        for number in part.get("outputs", ()):
+            paths[number] = path
+        for place, item in enumerate(part.get("tuple") or part.get("list") or ()):
+            walk(item, f"{path}[{place}]")
+        for key, item in part.get("dict", ()):
+            walk(item, f"{path}[{key!r}]")
+
+    walk(structure, "")
+    return paths
+
+
 def _is_item(pair: object) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int))
 

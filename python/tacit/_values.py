@@ -28,8 +28,8 @@ def public(value: Any) -> Public:
 
     if not isinstance(value, (np.ndarray, np.generic, list, tuple)):
         if not hasattr(value, "to_numpy"):
-            raise TypeError(f"{_a(value)} is not a number or an array of numbers")
-        value = value.to_numpy()
+            raise TypeError(f"{a(value)} is not a number or an array of numbers")
+        value = _from_pandas(value)
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -52,13 +52,61 @@ def public(value: Any) -> Public:
         case "f" if array.dtype.itemsize <= 8:
             array = array.astype(np.float64)
         case _:
-            raise TypeError(
-                f"an array of dtype {array.dtype} is not supported; convert it to bool, integers or float64"
-            )
+            raise TypeError(_unsupported(array))
     if array.ndim == 0:
         return array.item()  # type: ignore[no-any-return]
     # What arithmetic on pandas columns and transposes leave behind may lie in any order.
     return np.ascontiguousarray(array)
+
+
+_NULLABLE = {"i": "int64", "u": "int64", "f": "float64", "b": "bool"}
+"""What a pandas type with NA becomes once there is none left, by the kind of its values."""
+
+
+def _from_pandas(value: Any) -> Any:
+    """The values of a Series or DataFrame, none of them missing.
+
+    Raises:
+        TypeError: There is an NA, which no type here holds.
+    """
+    columns = value.items() if hasattr(value, "columns") else [(getattr(value, "name", None), value)]
+    for name, column in columns:
+        if type(getattr(column.dtype, "na_value", None)).__name__ != "NAType":
+            continue
+        missing = column.isna().to_numpy()
+        if missing.any():
+            of = "" if name is None else f" {name!r}"
+            raise TypeError(
+                f"the column{of} of pandas dtype {column.dtype} has {missing.sum()} missing values (NA), the "
+                f"first in row {missing.argmax()}: fill them with x.fillna(...), or leave them out with "
+                "x.dropna()"
+            )
+    if hasattr(value, "dtype"):
+        kind = getattr(value.dtype, "kind", "O")
+        return value.to_numpy(dtype=_NULLABLE.get(kind)) if kind in _NULLABLE else value.to_numpy()
+    return value.to_numpy()
+
+
+def _unsupported(array: Any) -> str:
+    """Why an array can't be taken, with what is in it."""
+    if array.dtype.kind == "O":
+        place, found = next(
+            ((place, one) for place, one in enumerate(array.flat) if type(one) not in _PLAIN), (None, None)
+        )
+        if place is None:
+            return "an array that mixes bools, integers and floats is not supported; convert it to float64"
+        missing = found is None or type(found).__name__ in ("NAType", "NaTType")
+        what = "a missing value" if missing else f"{found!r}, {a(found)}"
+        hint = "fill it in or leave it out" if missing else "give numbers or bools"
+        return f"element {place} is {what}, in an array of dtype object: {hint}"
+    hints = {
+        "M": "days as integers, x.astype('M8[D]').astype(int), say",
+        "U": "a number for each word, pandas.Categorical(x).codes, say",
+        "S": "a number for each word, pandas.Categorical(x).codes, say",
+        "c": "real and imaginary parts apart, x.real and x.imag",
+    }
+    hint = hints.get(array.dtype.kind, "bool, integers or float64")
+    return f"an array of dtype {array.dtype} is not supported; convert it to {hint}"
 
 
 def _integers(array: Any) -> Any:
@@ -85,6 +133,7 @@ def is_float(value: Public) -> bool:
     return isinstance(value, float) if isinstance(value, _PLAIN) else value.dtype.kind == "f"
 
 
-def _a(value: object) -> str:
+def a(value: object) -> str:
+    """What something is, with its article: "an ndarray"."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -22,8 +22,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tacit._bounds import Bounds, checked_units, decoded, is_number, queries_of, within
+from tacit._groups import k_means, nearest, pca
+from tacit._models import Forest, Network, Trained
 from tacit._tensor import matmul
 from tacit._trace import function, reveal, secret
+from tacit._train import linear_regression, logistic_regression, standardize
 from tacit.dtypes import fixed
 from tacit.errors import InputError, ProgramError
 
@@ -39,7 +43,21 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Bounds", "Model", "Predictor", "from_sklearn"]
+__all__ = [
+    "Bounds",
+    "Forest",
+    "Model",
+    "Network",
+    "Predictor",
+    "Trained",
+    "from_sklearn",
+    "k_means",
+    "linear_regression",
+    "logistic_regression",
+    "nearest",
+    "pca",
+    "standardize",
+]
 
 FRACTION = 13
 """Fraction bits of weights and queries if nothing else is said (section 5.3); scores have twice as many."""
@@ -52,30 +70,6 @@ _FORMAT = "tacit predictor 1"
 
 _MAX_FILE = 1 << 26
 """Bytes of a file that are read at most: units of a million features take a third of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The largest magnitudes that are accepted. Everybody knows them, and values beyond are refused.
-
-    From them follows that no score overflows: see `Predictor`. The defaults are wide; under a protocol that
-    works on bits narrow ones are cheaper.
-
-    Attributes:
-        weights: Of a weight, for features in the predictor's units.
-        queries: Of a feature, in the predictor's units.
-        bias: Of the bias, the threshold included.
-    """
-
-    weights: float = 1024.0
-    queries: float = 1024.0
-    bias: float = 2.0**20
-
-    def __post_init__(self) -> None:
-        for name in ("weights", "queries", "bias"):
-            bound = getattr(self, name)
-            if not _is_within_reason(bound):
-                raise ProgramError(f"{name}={bound!r} is no bound", hint=f"use a number above 0: {name}=1024")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +104,7 @@ class Predictor:
             )
         if not isinstance(self.fraction, int) or not 1 <= self.fraction <= MAX_FRACTION:
             raise ProgramError(f"fraction={self.fraction!r} has to be from 1 to {MAX_FRACTION}")
-        units = self.units if isinstance(self.units, tuple) else (self.units,)
-        if len(units) not in (1, self.features) or not all(map(_is_within_reason, units)):
-            raise ProgramError(
-                "units have to be above 0, one for all features or one for each",
-                hint=f"use units=1.0, or a tuple of {self.features}",
-            )
+        checked_units(self.units, self.features)
         self._check_bounds()
 
     def plan(self, rows: int, *, owner: str = "owner", client: str = "client") -> Plan:
@@ -157,18 +146,7 @@ class Predictor:
         Raises:
             InputError: They aren't as many features, not finite, or beyond the bound.
         """
-        import numpy as np
-
-        given = _numbers("the queries", z)
-        array = np.atleast_2d(given)
-        if array.ndim != 2 or array.shape[1] != self.features:
-            raise InputError(
-                f"the queries have shape {given.shape}, and the model has {self.features} features: "
-                f"pass an array of shape (rows, {self.features})"
-            )
-        scaled: Array = array / np.asarray(self.units)
-        _within("queries", scaled, self.bounds.queries, 1)
-        return scaled
+        return queries_of(z, self.features, self.units, self.bounds.queries)
 
     def decode(self, outputs: Any) -> NDArray[Any]:
         """What the model predicts, from what the client's run returned: numbers, or labels; one for each row.
@@ -176,13 +154,7 @@ class Predictor:
         Raises:
             InputError: There are no outputs: only the client's run has them.
         """
-        import numpy as np
-
-        if outputs is None:
-            raise InputError("there is nothing to decode: predictions are revealed to the client alone")
-        found = np.asarray(outputs)
-        decoded: NDArray[Any] = np.asarray(self.labels)[found.astype(np.int64)] if self.labels else found
-        return decoded
+        return decoded(outputs, self.labels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
@@ -303,8 +275,8 @@ class Model:
             raise InputError(
                 f"weights {self.weights.shape} and bias {self.bias.shape} are not those of {public}"
             )
-        _within("weights", self.weights, bounds.weights, 0)
-        _within("bias", self.bias, bounds.bias, 0)
+        within("weights", self.weights, bounds.weights, 0)
+        within("bias", self.bias, bounds.bias, 0)
 
     def parameters(self) -> dict[str, Array]:
         """The owner's inputs, by name: `run(plan, **model.parameters())`."""
@@ -331,38 +303,45 @@ def from_sklearn(
     bounds: Bounds | None = None,
     threshold: float | None = None,
     units: float | Sequence[float] = 1.0,
-    fraction: int = FRACTION,
-) -> Model:
+    fraction: int | None = None,
+) -> Model | Trained:
     """A model of a fitted estimator of scikit-learn.
 
-    It has to be linear: `LinearRegression`, `Ridge`, `Lasso`, `SGDRegressor`, `LinearSVR`,
+    A linear one makes a `Model`: `LinearRegression`, `Ridge`, `Lasso`, `SGDRegressor`, `LinearSVR`,
     `SVR(kernel="linear")` and their like; `LogisticRegression`, `LinearSVC`, `SGDClassifier`,
-    `RidgeClassifier`, and with two classes `SVC(kernel="linear")`. It may be the last step of a pipeline
-    after `StandardScaler`s, which become part of weights and bias.
+    `RidgeClassifier`, and with two classes `SVC(kernel="linear")`. Trees, random forests, extra trees and
+    gradient boosting make a `Trained` one with a `Forest`, `MLPClassifier` and `MLPRegressor` one with a
+    `Network`. Each may be the last step of a pipeline after `StandardScaler`s, which become part of it.
 
     Args:
         estimator: The estimator or pipeline.
         bounds: Which magnitudes everybody may know; wide ones if not given. Don't fit them to the weights
-            closely: they are public.
+            closely: they are public. Of trees `queries` bounds thresholds, too, and `bias` what leaves say.
         threshold: How probable the second of two classes has to be to be predicted, above 0 and below 1, for
             a model of log-odds such as `LogisticRegression`; 1/2 if not given. It is the owner's secret.
         units: What the client divides each feature by. See `Predictor`.
-        fraction: Fraction bits of weights and queries.
+        fraction: Fraction bits of weights and queries; if not given, 13, and 16 of a network.
 
     Raises:
-        InputError: The estimator isn't fitted or isn't linear, its numbers aren't finite or are beyond the
+        InputError: The estimator isn't fitted or none of these, its numbers aren't finite or are beyond the
             bounds, or the threshold isn't one.
         ProgramError: With these bounds a score could overflow.
     """
     import numpy as np
 
-    from tacit import _sklearn
+    from tacit import _sklearn, _sklearn_trees
 
+    scalers, last = _sklearn.steps(estimator)
+    each = tuple(map(float, units)) if isinstance(units, (tuple, list, np.ndarray)) else float(units)  # type: ignore[arg-type]
+    if _sklearn_trees.is_known(last):
+        if threshold is not None:
+            raise InputError(f"a threshold is for log-odds: leave it out for this {type(last).__name__}")
+        return _sklearn_trees.trained(scalers, last, bounds, each, fraction)
+    fraction = FRACTION if fraction is None else fraction
     linear = _sklearn.linear(estimator)
     bias = linear.bias
     if threshold is not None:
         bias = bias - _log_odds(threshold, linear)
-    each = tuple(map(float, units)) if isinstance(units, (tuple, list, np.ndarray)) else float(units)  # type: ignore[arg-type]
     public = Predictor(
         features=linear.weights.shape[0],
         labels=linear.labels,
@@ -404,7 +383,7 @@ def _log_odds(threshold: float, linear: Any) -> float:
             "a threshold is for two classes told apart by their log-odds, as LogisticRegression does: leave "
             f"it out for this {linear.name}"
         )
-    if not _is_number(threshold) or not 0 < threshold < 1:
+    if not is_number(threshold) or not 0 < threshold < 1:
         raise InputError(f"threshold={threshold!r}: a probability above 0 and below 1 is needed")
     return math.log(threshold) - math.log1p(-threshold)
 
@@ -416,49 +395,9 @@ def _is_label(value: Any) -> bool:
 
 def _is_small(value: Any) -> bool:
     """Whether this is a number that a float holds; a file's integer may have any number of digits."""
-    return isinstance(value, (int, float)) and abs(value) < 2**1000 and _is_number(value)
+    return isinstance(value, (int, float)) and abs(value) < 2**1000 and is_number(value)
 
 
 def _plain(value: Any) -> int | float:
     """A number as a file holds it."""
     return value if isinstance(value, (int, float)) else float(value)
-
-
-def _is_within_reason(value: Any) -> bool:
-    """Whether this is a number above 0 whose products with others like it are finite."""
-    return _is_number(value) and 2.0**-500 <= value <= 2.0**500
-
-
-def _is_number(value: Any) -> bool:
-    """Whether this is a finite number."""
-    import numbers
-
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _numbers(what: str, value: Any) -> Array:
-    """A finite array of numbers."""
-    import numpy as np
-
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} are no array of numbers ({error})") from None
-    if not np.isfinite(array).all():
-        raise InputError(f"{what} have a NaN or an infinity: fill in or leave out what is missing")
-    return array
-
-
-def _within(name: str, values: Array, bound: float, axis: int) -> None:
-    """Refuses what is beyond a declared bound, and names the feature, which is what an axis counts."""
-    import numpy as np
-
-    beyond = np.argwhere(np.abs(values) > bound)
-    if not len(beyond):
-        return
-    place = f" of feature {beyond[0][axis]}" if name != "bias" else ""
-    needed = 2.0 ** math.ceil(math.log2(min(np.abs(values).max(), 2.0**1000)))
-    raise InputError(
-        f"{name}{place}: beyond the declared bound of {bound:g}; declare Bounds({name}={needed:g}), "
-        "or other units for the features"
-    )

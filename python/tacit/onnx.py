@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[Any]
 
-__all__ = ["Model", "from_sklearn", "load"]
+__all__ = ["Model", "load"]
 
 FRACTION = 16
 """Fraction bits of what is between layers, if nothing else is said."""
@@ -48,13 +48,12 @@ MAX_WEIGHT_FRACTION = 30
 
 @dataclass(slots=True)
 class Model:
-    """A network and its weights: the owner's secret. Made by `load` and `from_sklearn`; prints its form.
+    """A network and its weights: the owner's secret. Made by `load`; prints its form.
 
     Attributes:
         inputs: Shapes of the inputs by name; a first length of 0 is as many rows as are asked for.
         outputs: Names of the outputs.
         layers: The layers by name, in their order.
-        labels: What a class is called, of `from_sklearn`; else empty.
         fraction: Fraction bits of what is between layers.
         assumed: Magnitudes that `calibrate` found and the plan takes for granted, by the layer's output.
     """
@@ -62,7 +61,6 @@ class Model:
     inputs: dict[str, tuple[int, ...]]
     outputs: tuple[str, ...]
     layers: tuple[str, ...]
-    labels: tuple[Any, ...] = ()
     fraction: int = FRACTION
     assumed: dict[str, float] = field(default_factory=dict)
     _graph: Any = field(default=None, repr=False)
@@ -160,7 +158,6 @@ class Model:
             self.inputs,
             self.outputs,
             self.layers,
-            self.labels,
             self.fraction,
             assumed,
             self._graph,
@@ -170,7 +167,7 @@ class Model:
     def decode(self, outputs: Any) -> Any:
         """What the network says, from what the client's run returned: one array, or a dict of them by name.
 
-        Where the network ends in a softmax, it is taken here; of a model with labels, they are put in.
+        Where the network ends in a softmax, it is taken here.
         """
         import numpy as np
 
@@ -179,8 +176,7 @@ class Model:
         made = {}
         for name, value in outputs.items():
             axis = self._graph.softmax.get(name)
-            known = np.asarray(value) if axis is None else nn.softmax(value, axis)
-            made[name] = np.asarray(self.labels)[known] if self.labels else known
+            made[name] = np.asarray(value) if axis is None else nn.softmax(value, axis)
         return made if len(made) > 1 else next(iter(made.values()))
 
 
@@ -196,22 +192,6 @@ def load(path: str | os.PathLike[str], *, fraction: int = FRACTION) -> Model:
         InputError: It is no such file, or damaged, or something in it isn't supported; all of it is named.
     """
     return _model(_onnx_graph.proto_of(path), fraction)
-
-
-def from_sklearn(estimator: Any, *, fraction: int = FRACTION) -> Model:
-    """The network of scikit-learn's `MLPClassifier` or `MLPRegressor`, with or without a `StandardScaler`.
-
-    A classifier's plan tells the client which class it is, and no scores.
-
-    Raises:
-        InputError: It is none, or isn't fitted, or has another activation than "relu" or "identity".
-    """
-    from tacit._onnx_sklearn import network
-
-    proto, labels = network(estimator)
-    model = _model(proto, fraction)
-    model.labels = labels
-    return model
 
 
 def _model(proto: Any, fraction: int) -> Model:

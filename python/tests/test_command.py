@@ -71,6 +71,31 @@ def test_a_plan_is_told_and_saved(program: Path) -> None:
     assert answer("run", saved, "--simulate", *inputs)["outputs"][0]["value"] == 76
 
 
+def test_results_keep_the_keys_of_dicts(tmp_path: Path) -> None:
+    file = tmp_path / "survey.py"
+    file.write_text(
+        "import tacit\n@tacit.function\n"
+        "def survey(x=tacit.secret('alice', shape=(3,), range=(0, 9))):\n"
+        "    return {'mean': tacit.reveal(x.mean()), 'parts': [tacit.reveal(x[0], to='alice'), 7]}\n"
+    )
+    np.save(tmp_path / "x.npy", np.array([1, 2, 3]))
+    run: list[str | Path] = ["run", file, "--simulate", "--input", f"x={tmp_path / 'x.npy'}"]
+    assert tacit(*run).stdout == "mean, to all:\n2.\nparts[0], to alice:\n1.\n"
+    assert [output["name"] for output in answer(*run)["outputs"]] == ["mean", "parts[0]"]
+    text = tacit("plan", file).stdout
+    assert "input %0 x of alice: fixed(16) [3], 0 to 9" in text
+    assert "survey.py:4: x.mean()" in text
+    assert "output 1: fixed(16) [] to alice (parts[0])" in text
+
+
+def test_a_function_without_declarations_is_refused_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "survey.py"
+    file.write_text("import tacit\n@tacit.function\ndef survey(x, y=3):\n    return tacit.reveal(x)\n")
+    done = tacit("run", file, "--simulate")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nothing is declared for x of survey\n  hint: add a line `plan = survey.trace(x=" in done.stderr
+
+
 def test_a_plan_that_a_protocol_does_not_admit(program: Path) -> None:
     inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
     done = tacit("run", program, "--simulate", "--arg", "100", "--protocol", "astra-fair", *inputs)

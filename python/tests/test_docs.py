@@ -56,6 +56,28 @@ def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "replicated" in capsys.readouterr().out
 
 
+def test_the_readmes_commands_run(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds")
+    document = (ROOT / "README.md").read_text().replace("7700", str(free_ports(3)))
+    block = next(text for language, _, text in BLOCK.findall(document) if language == "sh")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / ".venv").symlink_to(Path(sys.prefix))
+    first, *rest = block.splitlines()
+    assert first.startswith("make build ")
+    done = subprocess.run(
+        ["bash", "-euc", "\n".join(rest)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("output 0, to all:\n749\noutput 1, to alice:\n249500.\n")
+    assert (tmp_path / "P2.txt").read_text() == "output 0, to all:\n749\n"
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(
     example: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

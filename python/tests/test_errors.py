@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -32,6 +33,9 @@ SECRETS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.reshape(2, 2)[0, x > 0], "a secret index has to be the first one"),
     (lambda x: len(x[x > 0]), "nobody knows how many elements a secret mask selects"),
     (lambda x: 3 in x, "(x == item).any()"),
+    (lambda x: f"{x.sum():.2f}", "can't be used for a text"),
+    (lambda x: x[0].item(), "a number of Python's"),
+    (lambda x: x.tolist(), "a list of numbers"),
     (lambda x: tacit.reveal(x) + 1, "known only after the run"),
     (lambda x: 1 if tacit.reveal(x) else 2, "start a second program"),
     (lambda x: tacit.reveal(x) > 1, "known only after the run"),
@@ -146,7 +150,7 @@ DECLARATIONS: list[tuple[Callable[[], Any], str]] = [
     (lambda: tacit.secret(""), "can't be an owner"),
     (lambda: tacit.secret("all"), "can't be an owner"),
     (lambda: tacit.secret("alice", name=""), "can't be the name of an input"),
-    (lambda: tacit.secret("alice", dtype=float), "is no type of tacit"),  # type: ignore[arg-type]
+    (lambda: tacit.secret("alice", dtype=float), "use tacit.fixed(16)"),  # type: ignore[arg-type]
     (lambda: tacit.secret("alice", range=(1, 0)), "holds no number"),
     (lambda: tacit.secret("alice", range=(0, float("inf"))), "holds no number"),
     (lambda: tacit.secret("alice", range=3), "use range=(low, high)"),  # type: ignore[arg-type]
@@ -157,7 +161,7 @@ DECLARATIONS: list[tuple[Callable[[], Any], str]] = [
     (lambda: tacit.fixed(0), "from 1 to 32"),
     (lambda: tacit.ring(129), "from 1 to 128"),
     (lambda: tacit.modular(12), "2**1 to 2**128"),
-    (lambda: tacit.reveal(1), "takes a secret, and this is a int"),
+    (lambda: tacit.reveal(1), "takes a secret, and this is an int"),
     (lambda: tacit.secret("alice", shape="3"), "is no shape"),  # type: ignore[arg-type]
     (lambda: tacit.secret("alice", shape=(3, -1)), "a length of 1 at least"),
     (lambda: tacit.secret("alice", shape=0), "a length of 1 at least"),
@@ -221,6 +225,14 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"n": [0.5] * 4}, "floating-point numbers where int8 is declared"),
     ({"n": [128] * 4}, "outside the declared range -128 to 127"),
     ({"b": [1] * 4}, "integers where bool_ is declared; convert them, for example with x != 0"),
+    ({"b": np.ones(4, np.int32)}, "integers (int32) where bool_ is declared"),
+    (
+        {"n": pd.Series([1, None, 3, 4], name="age", dtype="Int64")},
+        "'age' of pandas dtype Int64 has 1 missing",
+    ),
+    ({"n": [1, None, 3, 4]}, "element 1 is a missing value, in an array of dtype object"),
+    ({"x": np.ones(4, complex)}, "dtype complex128 is not supported; convert it to real and imaginary"),
+    ({"x": np.array(["2026-01-01"] * 4, "M8[D]")}, "convert it to days as integers"),
     ({"z": 1}, "no input and no owner called 'z'; its inputs are x (of alice), y (of bob)"),
     ({"alice": [1]}, "alice gives 2 inputs (x, b), and the list has 1"),
     ({"alice": {"q": 1}}, "alice gives no 'q'"),
@@ -264,3 +276,21 @@ def test_two_inputs_of_one_name() -> None:
         tacit.function(lambda a, b: tacit.reveal(a + b)).trace(
             tacit.secret("alice", name="x"), tacit.secret("alice", name="x")
         )
+
+
+def test_nullable_columns_of_pandas_are_given_where_nothing_is_missing() -> None:
+    with tacit.local() as run:
+        columns = {"n": pd.Series([1] * 4, dtype="Int64"), "b": pd.Series([True] * 4, dtype="boolean")}
+        assert run(PLAN, **{**GOOD, **columns}) == 11
+
+
+def test_a_function_that_is_given_too_little_says_so() -> None:
+    with pytest.raises(ProgramTypeError, match="missing a required argument: 'b'") as caught:
+        tacit.function(lambda a, b: tacit.reveal(a + b)).trace(X)
+    assert "test_errors.py" in str(caught.value)
+
+
+def test_names_of_numpys_types_are_told_in_ours() -> None:
+    for given, meant in [(np.int32, "int32"), (bool, "bool_"), (pd.Int64Dtype(), "int64")]:
+        with pytest.raises(ProgramTypeError, match=f"use tacit.{meant}"):
+            tacit.secret("alice", dtype=given)

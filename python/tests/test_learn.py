@@ -89,7 +89,9 @@ def units_of(x: Any) -> Any:
 
 def model_of(estimator: Any, x: Any, **options: Any) -> learn.Model:
     options = {"bounds": learn.Bounds(4096, 1, 4096), "units": units_of(x), **options}
-    return learn.from_sklearn(estimator, **options)
+    model = learn.from_sklearn(estimator, **options)
+    assert isinstance(model, learn.Model)
+    return model
 
 
 def predicted(model: learn.Model, x: Any, protocol: str = "replicated") -> Any:
@@ -134,6 +136,7 @@ def test_the_largest_of_ten_scores_is_scikit_learns(name: str, protocol: str) ->
 def test_784_features(rows: int, protocol: str) -> None:
     large, fitted = large_digits()
     model = learn.from_sklearn(fitted, bounds=learn.Bounds(weights=64, queries=1, bias=64))
+    assert isinstance(model, learn.Model)
     assert model.public.labels == (False, True)
     clear = np.abs(fitted.decision_function(large[:rows])) > model.error
     same(predicted(model, large[:rows], protocol)[clear], fitted.predict(large[:rows])[clear])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +10,10 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from sklearn.datasets import load_digits
-from sklearn.neural_network import MLPClassifier, MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.neural_network import MLPClassifier
 
 import tacit
-from tacit import nn
+from tacit import _infer, nn
 from tests.support import same
 
 if TYPE_CHECKING:
@@ -287,25 +286,33 @@ def agrees(given: Any, float_ones: Any, labels: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_multilayer_perceptron_reads_digits_as_in_floats() -> None:
+def test_a_multilayer_perceptron_reads_digits_as_in_floats(tmp_path: Path) -> None:
     train, known, asked, labels = digits()
-    estimator = make_pipeline(StandardScaler(), MLPClassifier((24,), max_iter=15, random_state=0))
-    estimator.fit(train, known)
-    model = tacit.onnx.from_sklearn(estimator)
+    estimator = MLPClassifier((24,), max_iter=15, random_state=0).fit(train, known)
+    constants = {}
+    for place, pair in enumerate(zip(estimator.coefs_, estimator.intercepts_, strict=True)):
+        constants[f"w{place}"], constants[f"b{place}"] = (value.astype(np.float32) for value in pair)
+    nodes = [
+        node("Gemm", "x,w0,b0", "h"), node("Relu", "h", "r"), node("Gemm", "r,w1,b1", "s"),
+        node("ArgMax", "s", "c", axis=1, keepdims=0),
+    ]  # fmt: skip
+    model = read(network(nodes, constants, (None, 64)), tmp_path)
     agrees(answers(model, {"x": asked}), estimator.predict(asked), labels)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_two_classes_and_regressions_come_from_sklearn_too() -> None:
-    train, known, asked, _ = digits()
-    odd = MLPClassifier((8,), max_iter=5, random_state=0).fit(train, known % 2 == 1)
-    same(answers(tacit.onnx.from_sklearn(odd), {"x": asked[:50]}), odd.predict(asked[:50]))
-    value = MLPRegressor(hidden_layer_sizes=(8,), max_iter=5, random_state=0).fit(train, known)
-    got = answers(tacit.onnx.from_sklearn(value), {"x": asked[:50]})
-    assert np.abs(got[:, 0] - value.predict(asked[:50])).max() < 200 * STEP
-    with pytest.raises(tacit.InputError, match="tanh"):
-        tacit.onnx.from_sklearn(
-            MLPRegressor(hidden_layer_sizes=(8,), activation="tanh", max_iter=5, random_state=0).fit(
-                train, known
-            )
-        )
+def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proto, x = convolutional(), weights(2, 1, 4, 4) / 4
+    read(proto, tmp_path)
+    file, saved, asked, told = (str(tmp_path / name) for name in ("model.onnx", "a.plan", "x.npy", "y.npy"))
+    np.save(asked, x)
+    assert _infer.main([file, "--save", saved, "--rows", "2", "--bound", "2", "--cost", "lan"]) == 0
+    assert "replicated" in capsys.readouterr().out
+    assert tacit.Plan.load(saved).inputs[0].name == "x"
+    assert _infer.main([file, "--input", f"x={asked}", "--bound", "2", "--output", told]) == 0
+    assert np.abs(np.load(told) - expected(proto, {"x": x})).max() < 0.01
+    capsys.readouterr()
+    assert _infer.main([file, "--input", asked, "--weights", "public", "--calibrate", asked, "--json"]) == 0
+    assert np.shape(json.loads(capsys.readouterr().out)["output"]) == (2, 3)
+    for wrong in [[], ["--input", f"y={asked}"], ["--input", file], ["--rows", "many"], ["--bound", "1e30"]]:
+        assert _infer.main([file, *wrong]) == 2
+        assert capsys.readouterr().err.startswith("error: ")

@@ -207,6 +207,9 @@ def test_arrangements_are_numpys() -> None:
             *moved,
             x.flatten(),
             x.ravel(),
+            x.copy(),
+            x[:1].squeeze(),
+            x[:1, :, :1].squeeze(0),
             np.broadcast_to(x[0, 0], (2, 4)),
             np.concatenate([x, x], axis=1),
         ]

@@ -161,9 +161,22 @@ def test_the_hash_is_that_of_what_is_computed() -> None:
 def test_a_plan_says_what_it_does() -> None:
     text = repr(richer.trace(A, B))
     assert "alice gives a: fixed(16) (1000,), 0 to 1e+06" in text
-    assert "all learn int16 ()" in text
-    assert "alice learns fixed(16) ()" in text
+    assert "everybody learns\n    [0]: int16 (), 0 to 1000" in text
+    assert "alice learns\n    [1]: fixed(16) ()" in text
     assert "to=['alice']" not in text
+
+
+def test_a_plan_shows_its_operations(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = richer.trace(A, B)
+    plan.show()
+    text = capsys.readouterr().out
+    assert text == f"{plan}\n"
+    assert "operations:\n    %2 = < %1, %0: bool (1000,)  # " in text
+    assert text.index("alice gives a") < text.index("operations:") < text.index("everybody learns")
+    long = tacit.function(lambda x: tacit.reveal(sum(x[i] * (i + 2) for i in range(60)))).trace(A)
+    assert "more; plan.show() prints them all" in str(long)
+    long.show()
+    assert len(capsys.readouterr().out.splitlines()) > len(str(long).splitlines()) + 20
 
 
 def test_the_cost_is_that_of_the_run() -> None:

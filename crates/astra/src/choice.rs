@@ -6,8 +6,8 @@ use tacit_engine::{Auto, Parameter, Security};
 /// Who plays what: of `201` the third party plays `P_0`, and the first `P_1`.
 const ROLES: Parameter = Parameter {
     name: "roles",
-    about: "Which parties play P_0, P_1 and P_2: 201 makes the third party P_0 and the first P_1. In a deployment auto if \
-            nothing is said",
+    about: "Which parties play roles 0, 1 and 2: 201 gives role 0 to the third party and role 1 to the first. In a deployment \
+            auto if nothing is said",
     values: &Seats::NAMES,
     auto: Auto::UnlessSaid,
 };

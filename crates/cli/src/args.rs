@@ -1,7 +1,9 @@
 //! What can be said on the command line.
 
+mod number;
 mod state;
 
+pub(crate) use number::{count, protocols, size};
 pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
 
 use crate::bench::BenchArgs;
@@ -75,6 +77,11 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Measure this machine, or a protocol on it
     Bench(BenchArgs),
+    /// Write what lets a shell complete this command: source <(tacit completions bash)
+    Completions {
+        /// The shell: bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
     /// One party of a benchmark, which says on standard input what to do
     #[command(hide = true)]
     BenchParty,
@@ -183,7 +190,7 @@ pub(crate) struct OfflineArgs {
     #[arg(long)]
     pub(crate) cost: bool,
     /// For how many runs of PROGRAM, the same for everybody
-    #[arg(long, value_name = "N", requires = "path")]
+    #[arg(long, value_name = "N", requires = "path", value_parser = count)]
     pub(crate) count: Option<u64>,
     #[command(flatten)]
     pub(crate) stock: StockArgs,
@@ -331,8 +338,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// A protocol and its parameters.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol
-    #[arg(long, default_value = PROTOCOL)]
+    #[arg(long, default_value = PROTOCOL, help = protocols("The protocol"))]
     protocol: String,
     #[command(flatten)]
     parameters: ParameterArgs,
@@ -351,8 +357,7 @@ impl ProtocolArgs {
 /// A protocol, where none means all if only the cost is asked for, and its parameters.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AnyProtocolArgs {
-    /// The protocol: replicated if none is given; for the cost, all that can do it
-    #[arg(long)]
+    #[arg(long, help = protocols("Replicated if none is given; for the cost, all that can do it"))]
     protocol: Option<String>,
     #[command(flatten)]
     parameters: ParameterArgs,

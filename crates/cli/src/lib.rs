@@ -36,7 +36,7 @@ mod table;
 pub use front::{Front, Native};
 
 use args::{Arguments, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use failure::Failure;
 use output::Output;
 use std::ffi::OsString;
@@ -95,11 +95,19 @@ impl Context<'_> {
             Command::State { command } => state::state(self, &command),
             Command::Bench(args) => bench::bench(self, &args),
             Command::BenchParty => bench::party_process(self),
+            Command::Completions { shell } => self.completions(shell),
         };
         match done {
             Ok(()) => 0,
             Err(failure) => self.fail(&failure),
         }
+    }
+
+    /// What lets a shell complete this command.
+    fn completions(&mut self, shell: clap_complete::Shell) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Arguments::command(), "tacit", &mut script);
+        self.line(String::from_utf8_lossy(&script).trim_end())
     }
 
     /// A remark for people, on standard error.

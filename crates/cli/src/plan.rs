@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::program;
 use crate::state::{digits, uses};
 use serde_json::{Value as Json, json};
-use tacit::program::{Keep, Program, Uses};
+use tacit::program::{Keep, NodeId, Program, Uses};
 use tacit::{Compiled, SavedPlan};
 
 pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Failure> {
@@ -27,8 +27,12 @@ fn hash(compiled: &Compiled) -> String {
 
 fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
     let mut lines = vec![format!("plan {}, hash {}", saved.name, hash(compiled))];
-    lines.extend(compiled.inputs_in_words().into_iter().map(|input| format!("input {input}")));
-    lines.extend(compiled.outputs_in_words());
+    let inputs = compiled.input_numbers().into_iter().zip(compiled.inputs_in_words());
+    lines.extend(inputs.map(|(number, input)| format!("input {number} {input}")));
+    lines.extend(compiled.operations_in_words());
+    let outputs = compiled.program().outputs().iter().zip(compiled.outputs_in_words());
+    lines
+        .extend(outputs.zip(saved.labels()).map(|((output, words), label)| told(output.node, &words, label)));
     let program = compiled.program();
     let kept = program.kept().into_iter();
     lines.extend(
@@ -39,6 +43,12 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
     lines.extend(assumed.map(|line| format!("assumed, and checked by debug runs alone: {line}")));
     // Names in a plan from elsewhere may hold anything.
     lines.iter().map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// An output, with its key if it has one.
+fn told(node: NodeId, words: &str, label: Option<String>) -> String {
+    let label = label.map_or_else(String::new, |label| format!(" ({label})"));
+    format!("%{} is {words}{label}", node.number())
 }
 
 /// What is kept, and what for.
@@ -61,8 +71,10 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
             "raw_range": [low, high],
         })
     });
-    let outputs = program.outputs().iter().zip(compiled.outputs()).map(|(output, declared)| {
-        json!({"to": output.to.to_string(), "kind": declared.kind.to_string(), "shape": declared.shape})
+    let outputs = program.outputs().iter().zip(compiled.outputs()).zip(saved.labels());
+    let outputs = outputs.map(|((output, declared), label)| {
+        let (to, kind) = (output.to.to_string(), declared.kind.to_string());
+        json!({"name": label, "to": to, "kind": kind, "shape": declared.shape})
     });
     let kept = program
         .kept()
@@ -83,6 +95,7 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
         "name": saved.name,
         "hash": hash(compiled),
         "inputs": inputs.collect::<Vec<_>>(),
+        "operations": compiled.operations_in_words(),
         "outputs": outputs.collect::<Vec<_>>(),
         "kept": kept.collect::<Vec<_>>(),
         "keeps": keeps.collect::<Vec<_>>(),

@@ -3,7 +3,9 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tacit::setup::{Note, Notes};
 
@@ -40,6 +42,7 @@ pub(crate) struct Bar {
     inner: ProgressBar,
     start: Instant,
     shown: AtomicBool,
+    watch: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Bar {
@@ -51,12 +54,30 @@ impl Bar {
         {
             inner.set_style(style);
         }
-        Self { inner, start: Instant::now(), shown: AtomicBool::new(false) }
+        Self { inner, start: Instant::now(), shown: AtomicBool::new(false), watch: None }
+    }
+
+    /// Of a client, who isn't told how much the parties have done: after a while, for how long it has been waiting.
+    pub(crate) fn waiting() -> Self {
+        let mut bar = Self::new();
+        if let Ok(style) = ProgressStyle::with_template("{elapsed}: the run isn't over yet") {
+            bar.inner.set_style(style);
+        }
+        let (over, ends) = channel();
+        let inner = bar.inner.clone();
+        let watch = std::thread::spawn(move || {
+            if ends.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                inner.set_draw_target(ProgressDrawTarget::stderr_with_hz(2));
+                inner.enable_steady_tick(PATIENCE);
+            }
+        });
+        bar.watch = Some((over, watch));
+        bar
     }
 
     /// `done` parts of `total` are.
     pub(crate) fn at(&self, done: usize, total: usize) {
-        if self.start.elapsed() < PATIENCE {
+        if self.start.elapsed() < PATIENCE || self.watch.is_some() {
             return;
         }
         if !self.shown.swap(true, Ordering::Relaxed) {
@@ -70,6 +91,11 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
+        if let Some((over, watch)) = self.watch.take() {
+            drop(over);
+            // It can't fail, and nothing hangs on it.
+            let _ = watch.join();
+        }
         self.inner.finish_and_clear();
     }
 }

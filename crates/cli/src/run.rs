@@ -14,7 +14,8 @@ use tacit::program::{OutputType, Program, Value};
 use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Run, Seat, describe_roles};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
-    let loaded = program::load(context, &args.program)?;
+    let saved = program::load_saved(context, &args.program)?;
+    let (labels, loaded) = (saved.labels(), saved.program);
     let values = program::values(&loaded.input_types(), &args.inputs)?;
     let (compiled, run) = match &args.config {
         Some(config) => deployed(context, args, config, loaded, &values)?,
@@ -26,7 +27,7 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     if !run.report.kept.is_empty() {
         context.note(&format!("kept {}", run.report.kept.join(", ")));
     }
-    show(context, &compiled, &run)?;
+    show(context, &compiled, &labels, &run)?;
     if let Some(directory) = &args.output {
         write_outputs(directory, &run)?;
     }
@@ -45,9 +46,10 @@ fn deployed(
     values: &[Option<Value>],
 ) -> Result<(Arc<Compiled>, Run), Failure> {
     let compiled = Compiled::new(loaded)?;
-    let bar = Bar::new();
+    let config = args.wait.within(args.window.configuration(config)?);
+    let bar = if config.is_client() { Bar::waiting() } else { Bar::new() };
     let progress = |done, total| bar.at(done, total);
-    let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
+    let mut seat = Seat::with(config)?;
     seat.tell(meeting(seat.name()));
     seat.play(args.plays.clone());
     seat.tag(args.tag.clone());
@@ -127,25 +129,36 @@ pub(crate) fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local
 }
 
 /// Prints the outputs that are learnt here.
-fn show(context: &mut Context<'_>, compiled: &Compiled, run: &Run) -> Result<(), Failure> {
+fn show(
+    context: &mut Context<'_>,
+    compiled: &Compiled,
+    labels: &[Option<String>],
+    run: &Run,
+) -> Result<(), Failure> {
     if context.json {
-        return context.line(&to_json(compiled, run).to_string());
+        return context.line(&to_json(compiled, labels, run).to_string());
     }
     for (number, (declared, value)) in compiled.outputs().iter().zip(&run.outputs).enumerate() {
         if let Some(value) = value {
             let to = recipient(compiled.plan(), declared);
-            context.line(&format!("output {number}, to {to}:\n{}", show::text(value)))?;
+            // Keys in a plan from elsewhere may hold anything.
+            let name = labels.get(number).and_then(Option::as_ref).map(|key| key.escape_debug().to_string());
+            let name = name.unwrap_or_else(|| format!("output {number}"));
+            context.line(&format!("{name}, to {to}:\n{}", show::text(value)))?;
         }
     }
     Ok(())
 }
 
-/// A run for machines: all outputs, those not learnt here without a value, and what it took.
-pub(crate) fn to_json(compiled: &Compiled, run: &Run) -> Json {
-    let learnt = compiled.outputs().iter().zip(&run.outputs);
+/// A run for machines: all outputs, those not learnt here without a value, and what it took. Labels are those of a saved plan,
+/// or none.
+pub(crate) fn to_json(compiled: &Compiled, labels: &[Option<String>], run: &Run) -> Json {
+    let labels = labels.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    let learnt = compiled.outputs().iter().zip(&run.outputs).zip(labels);
     let outputs: Vec<Json> = learnt
-        .map(|(declared, value)| {
+        .map(|((declared, value), label)| {
             json!({
+                "name": label,
                 "to": recipient(compiled.plan(), declared),
                 "kind": declared.kind.to_string(),
                 "shape": declared.shape,
@@ -203,7 +216,7 @@ pub(crate) fn comparison(ways: &Comparison) -> Json {
 
 /// Who plays what, for machines.
 pub(crate) fn roles(players: &[String]) -> Json {
-    players.iter().enumerate().map(|(role, player)| (format!("P_{role}"), json!(player))).collect()
+    players.iter().enumerate().map(|(role, player)| (role.to_string(), json!(player))).collect()
 }
 
 /// What a run took, for people.

@@ -191,7 +191,7 @@ fn tell_run(
     attempts: u64,
 ) -> Result<(), Failure> {
     if context.json {
-        let mut object = run::to_json(compiled, done);
+        let mut object = run::to_json(compiled, &[], done);
         object["run"] = json!(number);
         object["attempts"] = json!(attempts);
         object["clients"] = clients.iter().map(|(plays, client)| (plays.clone(), json!(client))).collect();

@@ -244,9 +244,9 @@ fn material_has_the_roles_that_its_network_asks_for() {
     let offline =
         ["offline", "sum.py", "--simulate", "--protocol", "astra", "--count", "1", "--store", &store];
     let made = object(&[&offline[..], &["--net", &net, "--json"]].concat());
-    assert_eq!(made["roles"]["P_0"], "P2");
+    assert_eq!(made["roles"]["0"], "P2");
     assert!(
-        tacit(&offline).1.contains("bytes sent: ") && tacit(&offline).1.contains("; roles: P_0 = P2, P_1 = ")
+        tacit(&offline).1.contains("bytes sent: ") && tacit(&offline).1.contains("; roles: 0 = P2, 1 = ")
     );
     let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
     let values = folder.path().join("values.npy");
@@ -269,15 +269,15 @@ fn a_cost_says_who_plays_what() {
         object["protocols"].as_object().unwrap().values().next().unwrap().clone()
     };
     let chosen = bill(&[]);
-    assert_eq!(chosen["roles"]["P_0"], "P2");
+    assert_eq!(chosen["roles"]["0"], "P2");
     assert_eq!(bill(&["--roles", "auto"])["roles"], chosen["roles"]);
     let usual = bill(&["--roles", "012"]);
     assert!(usual["roles"].is_null());
     assert!(chosen["network_seconds"].as_f64() < usual["network_seconds"].as_f64());
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra", "--net", &net]);
-    assert!(text.contains("roles: P_0 = P2, P_1 = ") && text.contains("s in the slowest order"), "{text}");
+    assert!(text.contains("roles: 0 = P2, 1 = ") && text.contains("s in the slowest order"), "{text}");
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra"]);
-    assert!(text.ends_with("\nroles: P_0 = P0, P_1 = P1, P_2 = P2\n"), "{text}");
+    assert!(text.ends_with("\nroles: 0 = P0, 1 = P1, 2 = P2\n"), "{text}");
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn the_cost_of_material_is_what_is_sent() {
     let (_, text, _) =
         tacit(&["offline", "sum.py", "--protocol", "astra", "--count", "3", "--cost", "--net", "wan"]);
     assert!(
-        text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: P_0 = P0"),
+        text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: 0 = P0"),
         "{text}"
     );
 }

@@ -3,6 +3,7 @@
 //! A factor or a divisor has no step to be rounded to: what a 64-bit float or integer holds is what counts. So a
 //! product with 0.1 is one with 3602879701896397 / 2^55, which is that float, and is rounded once, as a result.
 
+use std::fmt;
 use std::sync::Arc;
 
 use num_bigint::BigInt;
@@ -15,11 +16,20 @@ const LEAST: i16 = -1074;
 const MOST: i16 = 1023;
 
 /// `mantissa * 2^exponent`: a float, or an integer of 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Real {
     /// Odd, or 0 where the number is.
     mantissa: i64,
     exponent: i16,
+}
+
+impl fmt::Debug for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.integer() {
+            Some(whole) => write!(f, "{whole}"),
+            None => write!(f, "{}", self.to_float()),
+        }
+    }
 }
 
 impl Real {

@@ -53,7 +53,7 @@ pub(crate) fn steps(compiled: &Compiled) -> Vec<ProgramStep> {
 }
 
 /// A range in words, of dtypes that have one to declare.
-fn range(kind: Dtype, range: Range) -> String {
+pub(crate) fn range(kind: Dtype, range: Range) -> String {
     let frac = match kind {
         Dtype::Bool | Dtype::Modular(_) => return String::new(),
         Dtype::Int => 0,

@@ -344,7 +344,7 @@ impl Seconds {
 }
 
 impl fmt::Display for RoleAssignment {
-    /// `P_0 = berlin, P_1 = london, P_2 = new york, because ...`.
+    /// `0 = berlin, 1 = london, 2 = new york, because ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seconds, slowest, .. } = self;
         write!(f, "{}, because ", describe_roles(&self.parties))?;
@@ -383,9 +383,9 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Who plays what, in words.
+/// Who plays what, in words: 0 is the `P_0` of the protocol's page, whatever parties are called.
 pub fn describe_roles(players: &[String]) -> String {
-    let each = players.iter().enumerate().map(|(role, player)| format!("P_{role} = {player}"));
+    let each = players.iter().enumerate().map(|(role, player)| format!("{role} = {player}"));
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -1,7 +1,7 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
 use crate::run::Ended;
-use crate::{Error, Run, agreed, protocols};
+use crate::{Error, Run, agreed, listing, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan};
@@ -174,6 +174,17 @@ impl Compiled {
     /// A line for each output: type, shape and who learns it.
     pub fn outputs_in_words(&self) -> Vec<String> {
         agreed::outputs(self)
+    }
+
+    /// A line for each operation, in order: what it makes of which others, and the user's line. It has the names and sources of the
+    /// program, which may hold anything.
+    pub fn operations_in_words(&self) -> Vec<String> {
+        listing::operations(&self.program)
+    }
+
+    /// What [`Self::operations_in_words`] calls each input.
+    pub fn input_numbers(&self) -> Vec<String> {
+        listing::inputs(&self.program)
     }
 
     /// The inputs in words, for stores and errors.

@@ -50,6 +50,7 @@ mod deployment;
 mod endpoint;
 mod error;
 mod lanes;
+mod listing;
 mod living;
 mod local;
 mod material;

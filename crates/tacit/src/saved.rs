@@ -1,6 +1,7 @@
 //! Plans in files: what Python's `plan.save` writes, and what every command reads.
 
 use serde::Deserialize;
+use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use tacit_program::{DecodeError, Program};
 
@@ -71,6 +72,16 @@ impl SavedPlan {
         &self.result
     }
 
+    /// What a front end calls each output within what it makes of them: `mean` of `{"mean": ..., "highest": ...}`, `parts[0].sum`;
+    /// `None` where no key of a dict leads to it. Keys may hold anything.
+    pub fn labels(&self) -> Vec<Option<String>> {
+        let mut labels = vec![None; self.program.outputs().len()];
+        if let Ok(structure) = serde_json::from_str(&self.result) {
+            label(&structure, "", false, &mut labels);
+        }
+        labels
+    }
+
     /// A file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (format, name) = (serde_json::Value::from(FORMAT), serde_json::Value::from(self.name.as_str()));
@@ -90,6 +101,27 @@ impl SavedPlan {
         }
         let program = Program::from_bytes(&bytes[end + 1..])?;
         Ok(Self { program, name: head.name, result: head.result.get().to_owned() })
+    }
+}
+
+/// Labels the outputs in a structure at a path; `named` if a key has led there.
+fn label(structure: &Json, path: &str, named: bool, labels: &mut [Option<String>]) {
+    if let Some(outputs) = structure["outputs"].as_array() {
+        for number in outputs.iter().filter_map(Json::as_u64) {
+            if let Some(label) = labels.get_mut(number as usize).filter(|_| named) {
+                *label = Some(path.to_owned());
+            }
+        }
+    }
+    for items in ["tuple", "list"].iter().filter_map(|kind| structure[kind].as_array()) {
+        for (place, item) in items.iter().enumerate() {
+            label(item, &format!("{path}[{place}]"), named, labels);
+        }
+    }
+    for pair in structure["dict"].as_array().into_iter().flatten() {
+        let key = pair[0].as_str().map_or_else(|| pair[0].to_string(), ToOwned::to_owned);
+        let dot = if path.is_empty() { "" } else { "." };
+        label(&pair[1], &format!("{path}{dot}{key}"), true, labels);
     }
 }
 
@@ -114,6 +146,19 @@ mod tests {
         let result = r#"{"list": [{"value": 1267650600228229401496703205376}, {"outputs": [0]}]}"#;
         let saved = saved.with_result(result).unwrap();
         assert_eq!(SavedPlan::from_bytes(&saved.to_bytes()).unwrap().result(), result);
+    }
+
+    #[test]
+    fn an_output_is_called_by_the_keys_that_lead_to_it() {
+        let labels = |result: &str| saved().with_result(result).unwrap().labels();
+        assert_eq!(labels(r#"{"dict": [["mean", {"outputs": [0, 7]}]]}"#), [Some("mean".to_owned())]);
+        let nested = r#"{"tuple": [{"value": 3}, {"dict": [[7, {"list": [{"outputs": [0]}]}]]}]}"#;
+        assert_eq!(labels(nested), [Some("[1].7[0]".to_owned())]);
+        for without in
+            [r#"{"tuple": [{"outputs": [0]}]}"#, r#"{"dict": [[]]}"#, "3", r#"{"outputs": ["x", -1]}"#]
+        {
+            assert_eq!(labels(without), [None]);
+        }
     }
 
     #[test]

@@ -69,6 +69,8 @@ def train(model: Model) -> Trained:
     learnt = tacit.learn.from_sklearn(
         pipeline, bounds=public.bounds, units=public.units, fraction=public.fraction
     )
+    # Pipelines of the demo end in linear models.
+    assert isinstance(learnt, tacit.learn.Model)
     return Trained(
         model=learnt,
         queries=queries,

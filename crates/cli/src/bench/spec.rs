@@ -31,7 +31,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     transport: Option<Transport>,
     /// How many of what is counted: gates, products, comparisons
-    #[arg(long)]
+    #[arg(long, value_parser = crate::args::size)]
     count: Option<usize>,
     /// Layers that depend on one another, among which the count is split
     #[arg(long)]

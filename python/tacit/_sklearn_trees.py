@@ -1,0 +1,228 @@
+"""What fitted trees, forests and networks of scikit-learn compute, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from tacit._bounds import Bounds
+from tacit._models import Trained, trained_forest, trained_network
+from tacit._sklearn import folded
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
+FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
+BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
+NETWORKS = (MLPClassifier, MLPRegressor)
+
+_TOLERANCE = 1e-6
+"""By how much an estimator and what is read of it may differ, as a share of the largest score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A tree.
+
+    Attributes:
+        features: Which one each node asks for.
+        thresholds: A node's answer is whether its feature is at most this.
+        paths: (leaves, nodes): -1 where the answer has to be true, 1 where it has to be false, else 0.
+        values: (leaves, scores).
+    """
+
+    features: NDArray[np.int64]
+    thresholds: Array
+    paths: NDArray[np.int64]
+    values: Array
+
+    def scores(self, z: Array) -> Array:
+        """What it adds to the scores of each row, in the clear."""
+        answers = z[:, self.features] <= self.thresholds
+        wrong = answers.astype(int) @ self.paths.T + (self.paths < 0).sum(axis=1)
+        scores: Array = (wrong == 0).astype(float) @ self.values
+        return scores
+
+
+def is_known(estimator: Any) -> bool:
+    """Whether it is an estimator of these kinds."""
+    return isinstance(estimator, TREES + FORESTS + BOOSTED + NETWORKS)
+
+
+def trained(
+    scalers: Sequence[Any], last: Any, bounds: Bounds | None, units: Any, fraction: int | None
+) -> Trained:
+    """A model of one of these estimators, of which scalers become part.
+
+    Raises:
+        InputError: It isn't fitted, predicts several numbers at once, or has some beyond the bounds.
+    """
+    if isinstance(last, NETWORKS):
+        weights, biases, public = network(last)
+        for scaler in reversed(scalers):
+            weights[0], biases[0] = folded(scaler, weights[0], biases[0])
+        return trained_network(weights, biases, public, bounds, units, 16 if fraction is None else fraction)
+    read, public = trees(last)
+    for scaler in reversed(scalers):
+        read = [_unscaled(scaler, tree) for tree in read]
+    bounds = Bounds() if bounds is None else bounds
+    return trained_forest(read, public, bounds, units, 13 if fraction is None else fraction)
+
+
+def _unscaled(scaler: Any, tree: Tree) -> Tree:
+    """The tree for features as they are before they are standardised."""
+    thresholds = tree.thresholds
+    if scaler.with_std:
+        thresholds = thresholds * scaler.scale_[tree.features]
+    if scaler.with_mean:
+        thresholds = thresholds + scaler.mean_[tree.features]
+    return replace(tree, thresholds=thresholds)
+
+
+def trees(estimator: Any) -> tuple[list[Tree], dict[str, Any]]:
+    """The trees of an estimator, whose values add up to its scores, and what is public of it.
+
+    Raises:
+        InputError: It isn't fitted, predicts several numbers at once, or doesn't add its trees up.
+    """
+    name = type(estimator).__name__
+    _check_fitted(estimator)
+    labels = _labels(estimator)
+    features = int(estimator.n_features_in_)
+    if isinstance(estimator, BOOSTED):
+        read = _boosted(estimator, len(labels))
+    else:
+        one = isinstance(estimator, TREES)
+        parts = [estimator] if one else estimator.estimators_
+        if estimator.n_outputs_ > 1:
+            raise InputError(f"the {name} predicts {estimator.n_outputs_} numbers: train one model for each")
+        read = [
+            replace(tree, values=_of_classes(tree.values, len(labels)) / len(parts))
+            for tree in (_tree(part.tree_) for part in parts)
+        ]
+    _check_scores(estimator, name, read, features, len(labels))
+    return read, {"features": features, "labels": labels}
+
+
+def network(estimator: Any) -> tuple[list[Array], list[Array], dict[str, Any]]:
+    """Weights and biases of each layer, and what is public of the estimator.
+
+    Raises:
+        InputError: It isn't fitted, or predicts several things at once.
+    """
+    name = type(estimator).__name__
+    _check_fitted(estimator)
+    labels = _labels(estimator)
+    scores = len(labels) if len(labels) > 2 else 1
+    if estimator.n_outputs_ != scores or (is_classifier(estimator) and len(labels) < 2):
+        raise InputError(
+            f"the {name} predicts {estimator.n_outputs_} things at once: train one model for each"
+        )
+    public = {
+        "features": int(estimator.n_features_in_),
+        "labels": labels,
+        "activation": estimator.activation,
+    }
+    return [*map(_floats, estimator.coefs_)], [*map(_floats, estimator.intercepts_)], public
+
+
+def _tree(tree: Any) -> Tree:
+    """A tree of scikit-learn's: nodes that ask, and leaves, each with a number of its own."""
+    is_leaf = tree.children_left < 0
+    asks = np.flatnonzero(~is_leaf)
+    leaves = np.flatnonzero(is_leaf)
+    number = {int(node): place for place, node in enumerate(asks)}
+    row = {int(node): place for place, node in enumerate(leaves)}
+    paths = np.zeros((len(leaves), len(asks)), dtype=np.int64)
+    waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if node in row:
+            for asked, sign in path:
+                paths[row[node], asked] = sign
+            continue
+        own = number[node]
+        waiting.append((int(tree.children_left[node]), (*path, (own, -1))))
+        waiting.append((int(tree.children_right[node]), (*path, (own, 1))))
+    values = np.asarray(tree.value, dtype=float)[leaves, 0, :]
+    return Tree(tree.feature[asks].astype(np.int64), _floats(tree.threshold[asks]), paths, values)
+
+
+def _of_classes(values: Array, classes: int) -> Array:
+    """A leaf's shares of classes as scores: their difference for two classes, else as they are."""
+    if not classes:
+        return values
+    shares: Array = values / values.sum(axis=1, keepdims=True)
+    return shares[:, 1:] - shares[:, :1] if classes == 2 else shares
+
+
+def _boosted(estimator: Any, classes: int) -> list[Tree]:
+    """Trees one after another, each for one score, and what comes before the first."""
+    scores = classes if classes > 2 else 1
+    read = []
+    for stage in estimator.estimators_:
+        for place, part in enumerate(stage):
+            tree = _tree(part.tree_)
+            values = np.zeros((len(tree.values), scores))
+            values[:, place] = estimator.learning_rate * tree.values[:, 0]
+            read.append(replace(tree, values=values))
+    zeros = np.zeros((1, int(estimator.n_features_in_)))
+    own = estimator.decision_function(zeros) if classes else estimator.predict(zeros)
+    before = np.reshape(own, (1, scores)) - sum(tree.scores(zeros) for tree in read)
+    # Where everything starts: one leaf of the first tree is reached by every row.
+    return [replace(read[0], values=read[0].values + before), *read[1:]]
+
+
+def _check_scores(estimator: Any, name: str, read: list[Tree], features: int, classes: int) -> None:
+    """Compares the sum of trees with the estimator, on rows about its thresholds."""
+    thresholds = np.concatenate([tree.thresholds for tree in read])
+    spread = float(np.abs(thresholds).max(initial=1.0))
+    probes = np.random.default_rng(0).uniform(-spread, spread, (16, features)).astype(np.float32)
+    found = np.sum([tree.scores(probes.astype(np.float64)) for tree in read], axis=0)
+    if isinstance(estimator, BOOSTED) and classes:
+        own = np.reshape(estimator.decision_function(probes), found.shape)
+    elif classes:
+        own = _of_classes(estimator.predict_proba(probes), classes)
+    else:
+        own = np.reshape(estimator.predict(probes), found.shape)
+    if np.abs(own - found).max() > _TOLERANCE * max(1.0, float(np.abs(own).max())):
+        raise InputError(f"the {name} does something else with its trees than to add them up")
+
+
+def _labels(estimator: Any) -> tuple[Any, ...]:
+    """The classes; none of a regression."""
+    classes = estimator.classes_ if is_classifier(estimator) else ()
+    return tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
+
+
+def _check_fitted(estimator: Any) -> None:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        name = type(estimator).__name__
+        raise InputError(f"the {name} is not fitted: call .fit(X, y) on the training data first") from None
+
+
+def _floats(values: Any) -> Array:
+    return np.asarray(values, dtype=np.float64)

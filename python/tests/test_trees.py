@@ -1,0 +1,147 @@
+"""Private predictions by trees, forests, boosted trees and networks are scikit-learn's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import tacit
+from tacit import learn
+from tacit.errors import InputError, ProgramError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Networks are trained for a few steps alone.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+ROWS = 12
+IRIS = load_iris(return_X_y=True)
+ORDER = np.random.default_rng(0).permutation(len(IRIS[0]))
+IRIS = IRIS[0][ORDER], IRIS[1][ORDER]
+CANCER = load_breast_cancer(return_X_y=True)
+# Whole numbers, which queries are exactly.
+DIABETES = np.round(load_diabetes().data * 1000), load_diabetes().target
+
+
+def predicted(estimator: Any, data: Any, protocol: str = "replicated", **options: Any) -> tuple[Any, Any]:
+    """What the client learns and what scikit-learn says, of rows that training hasn't seen."""
+    x, y = data
+    estimator.fit(x[ROWS:100], y[ROWS:100])
+    model = learn.from_sklearn(estimator, **options)
+    plan = model.public.plan(ROWS, owner="owner", client="client")
+    with tacit.local(protocol) as run:
+        got = run(plan, owner=model.parameters(), client=model.public.queries(x[:ROWS]))
+    return model.public.decode(got), estimator.predict(x[:ROWS])
+
+
+CLASSIFIERS = [
+    DecisionTreeClassifier(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    ExtraTreesClassifier(5, max_depth=4, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, random_state=0),
+    make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+]
+REGRESSORS = [
+    DecisionTreeRegressor(max_depth=4, random_state=0),
+    RandomForestRegressor(5, max_leaf_nodes=12, random_state=0),
+    GradientBoostingRegressor(n_estimators=8, random_state=0),
+]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda one: type(one).__name__)
+def test_classes_by_trees_are_scikit_learns(estimator: Any, classes: int) -> None:
+    x, y = IRIS
+    got, clear = predicted(estimator, (x, y if classes == 3 else y > 0), units=0.1)
+    np.testing.assert_array_equal(got, clear)
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda one: type(one).__name__)
+def test_regressions_by_trees_are_scikit_learns(estimator: Any) -> None:
+    got, clear = predicted(estimator, DIABETES)
+    np.testing.assert_allclose(got, clear, atol=1e-5)
+
+
+@pytest.mark.parametrize("protocol", ["astra", "replicated-malicious", "astra-malicious", "mascot", "gmw"])
+def test_a_tree_asks_alike_under_every_protocol(protocol: str, pytestconfig: pytest.Config) -> None:
+    if protocol == "mascot" and not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds")
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    bounds = learn.Bounds(queries=128, bias=2)
+    got, clear = predicted(model, IRIS, protocol, units=0.1, bounds=bounds)
+    np.testing.assert_array_equal(got, clear)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
+def test_classes_by_networks_are_scikit_learns(activation: str) -> None:
+    network = MLPClassifier((6, 4), activation=activation, random_state=0, solver="lbfgs", max_iter=30)
+    bounds = learn.Bounds(weights=64, queries=16, bias=64)
+    got, clear = predicted(make_pipeline(StandardScaler(), network), IRIS, bounds=bounds)
+    np.testing.assert_array_equal(got, clear)
+
+
+def test_regressions_by_networks_are_scikit_learns() -> None:
+    network = MLPRegressor(hidden_layer_sizes=(6,), random_state=0, solver="lbfgs", max_iter=30)
+    x, y = CANCER
+    x = StandardScaler().fit_transform(x[:, :5]).clip(-8, 8)
+    got, clear = predicted(network, (x, y))
+    np.testing.assert_allclose(got, clear, atol=2e-3)
+
+
+def test_a_model_prints_nothing_secret_and_a_stump_is_a_tree() -> None:
+    x, y = np.arange(8.0).reshape(-1, 1), np.ones(8)
+    model = learn.from_sklearn(DecisionTreeRegressor().fit(x, y))
+    assert isinstance(model, learn.Trained)
+    assert "thresholds" not in repr(model)
+    with tacit.local() as run:
+        out = run(model.public.plan(8), owner=model.parameters(), client=model.public.queries(x))
+    np.testing.assert_allclose(model.public.decode(out), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: learn.from_sklearn(DecisionTreeClassifier()), "is not fitted"),
+        (lambda: learn.from_sklearn(MLPClassifier()), "is not fitted"),
+        (
+            lambda: learn.from_sklearn(DecisionTreeRegressor().fit(*IRIS), threshold=0.5),
+            "a threshold is for log-odds",
+        ),
+        (
+            lambda: learn.from_sklearn(DecisionTreeRegressor().fit(IRIS[0] * 1000, IRIS[1])),
+            "beyond the declared bound of 1024; declare Bounds(queries=",
+        ),
+        (
+            lambda: learn.from_sklearn(DecisionTreeRegressor().fit(IRIS[0], IRIS[0])),
+            "train one model for each",
+        ),
+        (
+            lambda: learn.from_sklearn(
+                GradientBoostingRegressor(n_estimators=2, init=LinearRegression()).fit(*IRIS)
+            ),
+            "does something else with its trees",
+        ),
+        (lambda: learn.Forest(features=2, trees=1, leaves=2, bounds=learn.Bounds(bias=2.0**40)), "no room"),
+        (lambda: learn.Network(features=2, layers=(1,), activation="sine"), "isn't one of identity"),
+    ],
+)
+def test_what_is_no_model_is_refused(make: Callable[[], Any], says: str) -> None:
+    with pytest.raises((InputError, ProgramError)) as caught:
+        make()
+    assert says in str(caught.value)
