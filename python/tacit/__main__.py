@@ -1,4 +1,4 @@
-"""The command `tacit`: the core's command line, for which Python loads programs and networks and runs the demo."""
+"""The command `tacit`: the core's, for which Python loads programs, asks networks and runs the demo."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit import _onnx_graph, nn
+from tacit import nn
 from tacit._keep import keep as keep_value
 from tacit._keep import kept as kept_value
 from tacit._repeat import assume
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit._onnx_graph import Graph
     from tacit._plan import Plan
 
     Array: TypeAlias = NDArray[Any]
@@ -63,8 +64,8 @@ class Model:
     layers: tuple[str, ...]
     fraction: int = FRACTION
     assumed: dict[str, float] = field(default_factory=dict)
-    _graph: Any = field(default=None, repr=False)
-    _proto: Any = field(default=None, repr=False)
+    _graph: Graph = field(kw_only=True, repr=False)
+    _proto: Any = field(kw_only=True, repr=False)
 
     def parameters(self) -> dict[str, Array]:
         """The owner's inputs, by name: `run(plan, owner=model.parameters())`."""
@@ -141,7 +142,9 @@ class Model:
         if not margin >= 1:
             raise InputError(f"margin={margin!r} has to be 1 at least")
         given = samples if isinstance(samples, dict) else dict.fromkeys(self.inputs, samples)
-        onnx = _onnx_graph.reader()
+        from tacit._onnx_graph import reader
+
+        onnx = reader()
         from onnx.reference import ReferenceEvaluator
 
         proto = onnx.ModelProto()
@@ -154,15 +157,7 @@ class Model:
         found = ReferenceEvaluator(proto).run(None, feeds)
         largest = {name: float(np.abs(value).max()) for name, value in zip(names, found, strict=True)}
         assumed = {name: _above(margin * value) for name, value in largest.items()}
-        return Model(
-            self.inputs,
-            self.outputs,
-            self.layers,
-            self.fraction,
-            assumed,
-            self._graph,
-            self._proto,
-        )
+        return replace(self, assumed=assumed)
 
     def decode(self, outputs: Any) -> Any:
         """What the network says, from what the client's run returned: one array, or a dict of them by name.
@@ -191,13 +186,12 @@ def load(path: str | os.PathLike[str], *, fraction: int = FRACTION) -> Model:
         OSError: The file can't be read.
         InputError: It is no such file, or damaged, or something in it isn't supported; all of it is named.
     """
-    return _model(_onnx_graph.proto_of(path), fraction)
+    from tacit._onnx_graph import graph_of, proto_of
 
-
-def _model(proto: Any, fraction: int) -> Model:
+    proto = proto_of(path)
     if not isinstance(fraction, int) or not 1 <= fraction <= FRACTION:
         raise InputError(f"fraction={fraction!r} has to be from 1 to {FRACTION}")
-    graph = _onnx_graph.graph_of(proto)
+    graph = graph_of(proto)
     layers = tuple(layer.name for layer in graph.layers)
     return Model(graph.inputs, graph.outputs, layers, fraction=fraction, _graph=graph, _proto=proto)
 
