@@ -83,6 +83,7 @@ class Model:
         client: str = "client",
         bound: float = 16.0,
         weights: str = "secret",
+        kept_as: str = "network",
     ) -> Plan:
         """The plan that asks the network about some rows at once. Only the client learns the outputs.
 
@@ -93,6 +94,7 @@ class Model:
             bound: The largest magnitude of an element of the inputs. Everybody knows it.
             weights: "secret", "kept" (shares that the plan of `keep` left with the parties) or "public",
                 which is cheaper: they are a part of the plan then, rounded to its fraction bits.
+            kept_as: Under which name `keep` kept them.
 
         Raises:
             ProgramError: A value may leave 64 bits: `calibrate`, or fewer fraction bits.
@@ -107,24 +109,27 @@ class Model:
         arrays = self.parameters()
         declare: dict[str, Callable[[str, Array], Any]] = {
             "secret": lambda name, array: secret(owner, **_declared(name, array, self.fraction)),
-            "kept": lambda name, array: kept_value(**_declared(name, array, self.fraction)),
+            "kept": lambda name, array: kept_value(**_declared(f"{kept_as}.{name}", array, self.fraction)),
             "public": lambda _, array: array,
         }
         known = {name: declare[weights](name, array) for name, array in arrays.items()}
         return _network.trace(given, known, self, client)
 
-    def keep(self, *, owner: str = "owner", readers: list[Plan] | None = None) -> Plan:
+    def keep(
+        self, *, owner: str = "owner", kept_as: str = "network", readers: list[Plan] | None = None
+    ) -> Plan:
         """The plan that leaves the weights with the parties, as shares, for plans with `weights="kept"`.
 
         Args:
             owner: Who gives them.
+            kept_as: What they are called from then on: "network.weights0" and so on.
             readers: The only plans that may read them; any, if it is `None`.
         """
         declared = {
             name: secret(owner, **_declared(name, array, self.fraction))
             for name, array in self.parameters().items()
         }
-        return _keeping.trace(declared, readers)
+        return _keeping.trace(declared, kept_as, readers)
 
     def calibrate(self, samples: Any, margin: float = 4.0) -> Model:
         """The same model with ranges from rows that are known, for networks too deep for sure ones.
@@ -219,9 +224,9 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
 
 
 @function
-def _keeping(weights: Any, readers: Any) -> Any:
+def _keeping(weights: Any, kept_as: str, readers: Any) -> Any:
     for name, value in weights.items():
-        keep_value(value, name, readers=readers)
+        keep_value(value, f"{kept_as}.{name}", readers=readers)
     return {}
 
 

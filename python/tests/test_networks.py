@@ -187,8 +187,9 @@ def test_weights_that_stay_and_public_ones_give_the_same(tmp_path: Path) -> None
     model, x = read(convolutional(), tmp_path), weights(2, 1, 4, 4) / 4
     first = answers(model, {"x": x})
     with tacit.local() as run:
-        plan = model.plan(2, weights="kept")
-        run(model.keep(readers=[plan]), owner=model.parameters())
+        plan = model.plan(2, weights="kept", kept_as="mine")
+        run(model.keep(kept_as="mine", readers=[plan]), owner=model.parameters())
+        assert "mine.weights0@1" in run.kept
         same(model.decode(run(plan, client=x)), first)
         same(model.decode(run(plan, client=x)), first)
     # Public weights have the fraction bits of the images.
