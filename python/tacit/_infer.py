@@ -30,9 +30,12 @@ def main(arguments: Sequence[str]) -> int:
     except SystemExit:
         return 0
     except (TacitError, OSError) as error:
-        told = json.dumps({"error": str(error)}) if as_json else f"error: {error}"
-        print(told, file=sys.stdout if as_json else sys.stderr, flush=True)
-        return 1 if isinstance(error, RunError) else 2
+        aborted = isinstance(error, RunError)
+        if as_json:
+            told = {"kind": "run" if aborted else "usage", "message": str(error)}
+            print(json.dumps({"error": {**told, "line": None, "peer": None, "phase": None}}), flush=True)
+        print(f"error: {error}", file=sys.stderr)
+        return 1 if aborted else 2
     sys.stdout.flush()
     return 0
 

@@ -54,3 +54,22 @@ impl Front for Native {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::tacit;
+
+    #[test]
+    fn the_demo_is_pythons() {
+        assert_eq!(tacit(&["demo"]).0, 40);
+        assert_eq!(tacit(&["demo", "--json"]).0, 41);
+    }
+
+    #[test]
+    fn networks_are_pythons() {
+        assert_eq!(tacit(&["infer", "net.onnx", "--help", "--json"]).0, 42);
+        let (code, _, told) = tacit(&["infer"]);
+        assert_eq!(code, 2);
+        assert!(told.contains("no network"), "{told}");
+    }
+}

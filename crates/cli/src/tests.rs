@@ -426,20 +426,6 @@ fn the_cost_of_material_is_what_is_sent() {
 }
 
 #[test]
-fn the_demo_is_pythons() {
-    assert_eq!(tacit(&["demo"]).0, 40);
-    assert_eq!(tacit(&["demo", "--json"]).0, 41);
-}
-
-#[test]
-fn networks_are_pythons() {
-    assert_eq!(tacit(&["infer", "net.onnx", "--help", "--json"]).0, 42);
-    let (code, _, told) = tacit(&["infer"]);
-    assert_eq!(code, 2);
-    assert!(told.contains("no network"), "{told}");
-}
-
-#[test]
 fn a_benchmark_in_memory_tells_people_what_it_found() {
     let (code, out, err) = tacit(&["bench", "mul", "--quick", "--transport", "memory"]);
     assert_eq!(code, 0, "{err}");
