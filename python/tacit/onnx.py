@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tacit import nn
 from tacit._keep import keep as keep_value
 from tacit._keep import kept as kept_value
+from tacit._location import Location, fault, said
 from tacit._repeat import assume
 from tacit._trace import function, reveal, secret
 from tacit.dtypes import fixed
@@ -208,18 +209,18 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
     readers = Counter(name for layer in model._graph.layers for name in layer.inputs)
     for place, layer in enumerate(model._graph.layers):
         own = {name: weights[_called(place, name)] for name in layer.weights}
-        read = []
-        for name in layer.inputs:
-            if not layer.exact or readers[name] > 1:
-                values[name] = nn.settle(values[name], model.fraction)
-            read.append(values[name])
-        try:
-            made = layer.apply(read, own)
-        except TacitError as error:
-            raise ProgramError(f"{layer.name}: {error}") from None
-        except (ValueError, IndexError) as error:
-            raise ProgramError(f"{layer.name}: its shapes don't fit ({error})") from None
-        values[layer.output] = _within(made, model.assumed.get(layer.output))
+        # Costs and errors name the layer.
+        with said(Location("layer", place + 1, layer.name)):
+            for name in layer.inputs:
+                if not layer.exact or readers[name] > 1:
+                    values[name] = nn.settle(values[name], model.fraction)
+            try:
+                made = layer.apply([values[name] for name in layer.inputs], own)
+            except (ValueError, IndexError) as error:
+                if isinstance(error, TacitError):
+                    raise
+                raise fault(ProgramError, f"its shapes don't fit ({error})") from None
+            values[layer.output] = _within(made, model.assumed.get(layer.output))
     return {name: reveal(nn.settle(values[name], model.fraction), to=client) for name in model.outputs}
 
 

@@ -307,7 +307,9 @@ def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.Captur
     file, saved, asked, told = (str(tmp_path / name) for name in ("model.onnx", "a.plan", "x.npy", "y.npy"))
     np.save(asked, x)
     assert _infer.main([file, "--save", saved, "--rows", "2", "--bound", "2", "--cost", "lan"]) == 0
-    assert "replicated" in capsys.readouterr().out
+    priced = capsys.readouterr().out
+    assert "replicated" in priced
+    assert all(f"layer:{place}" in priced for place in (1, 3, 5))
     assert tacit.Plan.load(saved).inputs[0].name == "x"
     assert _infer.main([file, "--input", f"x={asked}", "--bound", "2", "--output", told]) == 0
     assert np.abs(np.load(told) - expected(proto, {"x": x})).max() < 0.01
