@@ -102,7 +102,7 @@ def test_a_network_reads_digits_as_in_floats() -> None:
     estimator = make_pipeline(StandardScaler(), MLPClassifier((24,), max_iter=15, random_state=0)).fit(
         train, known
     )
-    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=64, queries=2, bias=64))
+    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=256, queries=2, bias=64))
     plan = model.public.plan(len(asked), owner="owner", client="client")
     with tacit.local() as run:
         got = run(plan, owner=model.parameters(), client=model.public.queries(asked))
