@@ -11,6 +11,12 @@ pub trait Front {
     /// A text for the user: the file can't be read, or the program is wrong.
     fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String>;
 
+    /// Asks a neural network, with these arguments of its own; the exit code.
+    ///
+    /// # Errors
+    /// A text for the user, if there is no reader of networks here.
+    fn infer(&self, args: &[String]) -> Result<i32, String>;
+
     /// Runs the demo; the exit code.
     ///
     /// # Errors
@@ -32,6 +38,12 @@ impl Front for Native {
              program's plan with `tacit plan {file} --save {}`, and give this command that file",
             plan.display()
         ))
+    }
+
+    fn infer(&self, _args: &[String]) -> Result<i32, String> {
+        Err("reading a network needs the Python package's command. Where it is, save the network's plan with `tacit infer \
+             MODEL.onnx --save network.plan`, and run that file with `tacit run`"
+            .to_owned())
     }
 
     fn demo(&self, _json: bool) -> Result<i32, String> {
