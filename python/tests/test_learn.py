@@ -164,7 +164,8 @@ def test_where_a_server_may_deviate_it_is_the_same_and_proved() -> None:
         same(predicted(model, x[:4], PROVED), predicted(model, x[:4]))
     costs = model.public.plan(4).cost().protocols
     sent = {
-        name: sum(costs[name].bytes[server] for server in ("P0", "P1", "P2")) for name in (PROVED, "replicated")
+        name: sum(costs[name].bytes[server] for server in ("P0", "P1", "P2"))
+        for name in (PROVED, "replicated")
     }
     # Proofs of products, and of the ANDs of a sign: some kilobytes from each server.
     assert 10_000 < sent[PROVED] - sent["replicated"] < 20_000
