@@ -9,7 +9,7 @@ from tacit._functions import clip, maximum, minimum, stack, where
 from tacit._location import fault
 from tacit._repeat import repeat
 from tacit._tensor import Tensor
-from tacit._train import FINE, matrix, mean_of_products
+from tacit._train import FINE, matrix, mean_of_products, rows_of
 from tacit.errors import ProgramError
 
 _LEAST_TRACE = 2.0**-20
@@ -27,7 +27,7 @@ def k_means(x: Tensor, centres: Any, *, steps: int = 20) -> Tensor:
         centres: (groups, features) to begin with: public, or secret, such as some rows of `x`.
         steps: How many; once no row changes its group further ones change nothing.
     """
-    one = matrix(x)
+    one = rows_of(x)
     low, high = one.range
 
     def step(old: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def k_means(x: Tensor, centres: Any, *, steps: int = 20) -> Tensor:
 
 def nearest(x: Tensor, centres: Any) -> Tensor:
     """Which centre each row is nearest to, by number: `predict` of scikit-learn's `KMeans`."""
-    one = matrix(x)
+    one = rows_of(x)
     return _distances(one, _like(one, centres)).argmin(axis=1)
 
 
@@ -62,7 +62,7 @@ def pca(x: Tensor, components: int, *, squarings: int = 10) -> tuple[Tensor, Ten
     Returns:
         (components, features) of unit length, and (components) variances, in steps of 2**-24.
     """
-    one = matrix(x)
+    one = rows_of(x)
     rows, features = one.shape
     if not 1 <= components <= min(rows - 1, features):
         raise fault(ProgramError, f"components={components}: there are from 1 to {min(rows - 1, features)}")

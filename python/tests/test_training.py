@@ -146,6 +146,11 @@ def test_other_protocols_train_the_same(protocol: str) -> None:
         (lambda x: learn.k_means(x, [[1.0, 2.0, 3.0]]), "centres (1, 3)"),
         (lambda x: learn.k_means(x, [[1.0, 9.0]]), "outside the range of rows, 0 to 8"),
         (lambda x: learn.pca(x, 3), "there are from 1 to 2"),
+        (
+            lambda x: learn.pca(x * 10_000, 1),
+            "declare its range=(low, high), or give tacit.learn.standardize",
+        ),
+        (lambda x: learn.logistic_regression(x, x[:, 0], solver="lbfgs"), "isn't one of irls and sgd"),  # type: ignore[arg-type]
     ],
 )
 def test_what_does_not_fit_is_refused(program: Callable[[Any], Any], says: str) -> None:
