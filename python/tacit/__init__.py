@@ -16,14 +16,15 @@ A program is a Python function of secret tensors:
         print(run(plan, a=np.random.rand(1000) * 1e6, b=np.random.rand(1000) * 1e6))
 
 `circuit` reads a Boolean circuit, and `tacit.crypto` has AES and its like; `bits` says what a bit is called.
-`tacit.learn` makes private predictions of scikit-learn's linear models.
+`tacit.learn` makes private predictions of scikit-learn's linear models, `tacit.onnx` of neural networks,
+whose layers are in `tacit.nn`.
 
 `secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
 runs it with all parties in this process, `connect` as one party or client of a deployment. `offline` makes
 ahead of time what runs need, for protocols in two phases.
 """
 
-from tacit import circuits, crypto, learn
+from tacit import circuits, crypto, learn, nn, onnx
 from tacit._branch import cond, switch
 from tacit._circuit import Circuit, bits, bytes_of, circuit
 from tacit._elementary import (
@@ -145,8 +146,10 @@ __all__ = [
     "median",
     "minimum",
     "modular",
+    "nn",
     "normal_cdf",
     "offline",
+    "onnx",
     "quantile",
     "reciprocal",
     "relu",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -96,6 +96,22 @@ def test_classes_by_networks_are_scikit_learns(activation: str) -> None:
     bounds = learn.Bounds(weights=64, queries=16, bias=64)
     got, clear = predicted(make_pipeline(StandardScaler(), network), IRIS, bounds=bounds)
     np.testing.assert_array_equal(got, clear)
+
+
+def test_a_network_reads_digits_as_in_floats() -> None:
+    images, labels = load_digits(return_X_y=True)
+    train, known, asked = images[:1437] / 16, labels[:1437], images[1437:] / 16
+    estimator = make_pipeline(StandardScaler(), MLPClassifier((24,), max_iter=15, random_state=0)).fit(
+        train, known
+    )
+    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=64, queries=2, bias=64))
+    plan = model.public.plan(len(asked), owner="owner", client="client")
+    with tacit.local() as run:
+        got = run(plan, owner=model.parameters(), client=model.public.queries(asked))
+    right = [
+        int((one == labels[1437:]).sum()) for one in (model.public.decode(got), estimator.predict(asked))
+    ]
+    assert abs(right[0] - right[1]) <= 1
 
 
 def test_regressions_by_networks_are_scikit_learns() -> None:

@@ -146,6 +146,7 @@ fn refused(operation: &Operation) -> Option<&'static str> {
         | Operation::Neg
         | Operation::Mul
         | Operation::MatMul
+        | Operation::Conv
         | Operation::WideProduct { .. }
         | Operation::Times(_)
         | Operation::Over { .. }

@@ -16,6 +16,8 @@ pub(super) const METHODS: &[(&str, Method)] = &[
     ("mul", Method::Two(Builder::mul)),
     ("matmul", Method::Two(Builder::matmul)),
     ("matmul_raw", Method::Two(Builder::matmul_raw)),
+    ("conv", Method::Two(Builder::conv)),
+    ("conv_raw", Method::Two(Builder::conv_raw)),
     ("quotient", Method::Two(Builder::quotient)),
     ("remainder", Method::Two(Builder::remainder)),
 ];
@@ -74,6 +76,21 @@ impl Builder {
     pub fn matmul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("@", a, b)?;
         self.push(Operation::MatMul, &[a, b])
+    }
+
+    /// Inner products of windows, `a` of shape `(groups, places.., window..)`, with filters, `b` of shape `(groups, window..,
+    /// outputs)`: `(groups, places.., outputs)`. What [`Builder::windows`] makes becomes a convolution. Fixed point is
+    /// truncated once, after the sums.
+    pub fn conv(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let product = self.conv_raw(a, b)?;
+        let frac = self.product_frac(a, b)?;
+        self.truncated_to(product, frac)
+    }
+
+    /// The same without the truncation, as [`Builder::matmul_raw`].
+    pub fn conv_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.factors("conv", a, b)?;
+        self.push(Operation::Conv, &[a, b])
     }
 
     /// `a // b`, of integers: rounded down. The range of `b` has to exclude 0. By public numbers

@@ -11,6 +11,7 @@
 //! | `number` | comparison, truncation, choice |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
+//! | `conv` | convolutions |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
 //! | `branch` | arms of branches |
@@ -24,6 +25,7 @@
 mod arrange;
 mod branch;
 mod circuit;
+mod conv;
 mod keep;
 mod number;
 mod numbers;
@@ -360,6 +362,7 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
+            Operation::Conv => return self.conv(operands, domain),
             Operation::WideProduct { matrix, by } => self.wide_product(operands, *matrix, *by, ty, domain),
             Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
                 self.rounded(id, operation, operands[0], ty)

@@ -39,7 +39,7 @@ fn of_node(program: &Program, node: &Node) -> usize {
         // The places along the axis.
         Operation::ArgExtremum { .. } => types.iter().map(|ty| ty.len()).sum(),
         // Each operand stands in its own shape.
-        Operation::Concatenate { .. } => 0,
+        Operation::Concatenate { .. } | Operation::Conv => 0,
         Operation::MatMul | Operation::WideProduct { matrix: true, .. } => {
             let [a, b] = types[..] else { return 0 };
             let Ok(MatMulShape { matrix, .. }) = shape::matmul(&a.shape, &b.shape) else { return 0 };

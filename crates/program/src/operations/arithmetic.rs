@@ -43,9 +43,6 @@ pub(super) fn mul() -> Entry<'static> {
 }
 
 pub(super) fn matmul() -> Entry<'static> {
-    let raw = |x: &[Tensor<'_, i128>], ty: &Type| {
-        product_of(&x[0], &x[1], &0, |sum, &a, &b| plus(ty.kind, sum, times(ty.kind, a, b)))
-    };
     Entry::new("@", 6, Some(2))
         .typed(|name, x| {
             let (a, b) = (x[0], x[1]);
@@ -53,7 +50,7 @@ pub(super) fn matmul() -> Entry<'static> {
             repeated(&shapes, b.rank())?;
             Ok((product(name, a, b)?, shapes.result, a.range.mul(b.range).times(shapes.matrix.k)))
         })
-        .all(raw, |x, _| exact_product(&x[0], &x[1]))
+        .all(|x, ty| raw_product(&x[0], &x[1], ty.kind), |x, _| exact_product(&x[0], &x[1]))
 }
 
 pub(super) fn sum(axes: &[usize], keepdims: bool) -> Entry<'_> {
@@ -109,6 +106,11 @@ pub(super) fn remainder() -> Entry<'static> {
             |_, x| Integer::mod_floor(&x[0], &x[1]),
             |x| x[0].sub(&x[1].mul(&Rational::whole(x[0].div(&x[1]).floor()))),
         )
+}
+
+/// A product of matrices of raw values.
+pub(super) fn raw_product(a: &Tensor<'_, i128>, b: &Tensor<'_, i128>, kind: Dtype) -> Vec<i128> {
+    product_of(a, b, &0, |sum, &x, &y| plus(kind, sum, times(kind, x, y)))
 }
 
 /// A product of matrices of exact numbers.

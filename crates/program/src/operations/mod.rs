@@ -9,6 +9,7 @@ mod branch;
 mod check;
 mod choose;
 mod circuit;
+mod conv;
 mod convert;
 mod entry;
 mod functions;
@@ -30,6 +31,7 @@ use crate::plan::Width;
 use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
+pub(crate) use conv::Flat as FlatConv;
 pub(crate) use entry::Entry;
 pub use functions::RATIO_BITS;
 pub(crate) use shuffle::is_sound;
@@ -76,6 +78,9 @@ pub enum Operation {
     Mul,
     /// `a @ b`; raw as in `Mul`.
     MatMul,
+    /// Inner products of the windows of `a`, `(groups, places.., window..)`, with the filters of `b`, `(groups, window..,
+    /// outputs)`; raw as in `Mul`. With `Windows` before it, a convolution.
+    Conv,
     /// `a * numbers`, elementwise, of fixed point: the nearest multiple of the step of `a`, ties up.
     Times(Reals),
     /// `a / numbers`, elementwise: of fixed point the nearest multiple of the step of `a`, ties up; of integers rounded
@@ -281,6 +286,7 @@ impl Operation {
             Self::Neg => arithmetic::neg(),
             Self::Mul => arithmetic::mul(),
             Self::MatMul => arithmetic::matmul(),
+            Self::Conv => conv::conv(),
             Self::Times(numbers) => rounded::times(numbers),
             Self::Over { divisors, rounding } => rounded::over(divisors, *rounding),
             Self::Weigh { matrix, left } => rounded::weigh(matrix, *left),
@@ -393,6 +399,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         55 => Operation::Ratio { by: from.u8("shift")?, bits: from.u8("number of bits")? },
         56 => Operation::Root { by: from.u8("shift")? },
         57 => Operation::Piecewise(piecewise(from)?),
+        60 => Operation::Conv,
         _ => return Ok(None),
     }))
 }

@@ -188,11 +188,11 @@ impl Batch {
     }
 
     pub(super) fn note(&mut self, operation: Operation, words: Words) {
-        let Words { x, y, z, masks } = words;
+        let Words { x, y, z: mut e, masks } = words;
         let low = u64::MAX >> operation.shift;
         for side in 0..2 {
-            let mut e: Vec<u64> =
-                z[side].iter().zip(&masks[side]).map(|(z, mask)| z.wrapping_sub(*mask)).collect();
+            let e = &mut e[side];
+            e.iter_mut().zip(&masks[side]).for_each(|(z, mask)| *z = z.wrapping_sub(*mask));
             if let Outputs::Each { inner, .. } = operation.outputs {
                 for (output, e) in e.iter_mut().enumerate() {
                     for at in output * inner..(output + 1) * inner {
@@ -200,15 +200,10 @@ impl Batch {
                     }
                 }
             }
-            let all = [
-                (&mut self.x, &x[side]),
-                (&mut self.y, &y[side]),
-                (&mut self.e, &e),
-                (&mut self.masks, &masks[side]),
-            ];
-            for (to, from) in all {
-                to[side].extend(from.iter().map(|word| word & low));
-            }
+        }
+        let all = [(&mut self.x, x), (&mut self.y, y), (&mut self.e, e), (&mut self.masks, masks)];
+        for (to, from) in all.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from)) {
+            to.extend(from.iter().map(|word| word & low));
         }
         self.operations.push(operation);
     }

@@ -5,6 +5,8 @@
 //! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
 
 use super::super::counts::Counts;
+use std::borrow::Cow;
+use std::ops::Range;
 use tacit_kernel::matrix::matmul;
 use tacit_kernel::prime::{Prime, Weight};
 use tacit_kernel::projection::{Picks, SUMS, add_product};
@@ -134,10 +136,10 @@ impl<'a> Side<'a> {
             let rows: Vec<Weight> = picked.rows.iter().map(|&word| powers.weight(prime, word)).collect();
             let columns: Vec<Weight> =
                 picked.columns.iter().map(|&word| powers.weight(prime, word)).collect();
-            let shifted: Vec<u64> = part.e.iter().map(|word| word << part.operation.shift).collect();
-            for (row, words) in rows.iter().zip(shifted.chunks(columns.len().max(1))) {
+            for (row, words) in rows.iter().zip(part.e.chunks(columns.len().max(1))) {
+                let words = shifted(words, part.operation.shift);
                 let mut weighed = [0];
-                prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], words)], &mut weighed);
+                prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
                 share = prime.add(share, weighed[0]);
             }
             let (first, second) = own.split_at_mut(part.operation.length() / 2);
@@ -175,6 +177,11 @@ impl<'a> Side<'a> {
     }
 }
 
+/// Words of a narrower ring, times what makes its modulus 2^64.
+fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
+    if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
+}
+
 impl Part<'_> {
     /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
     fn each(
@@ -192,8 +199,7 @@ impl Part<'_> {
             rows.iter().zip(words.chunks(stride.max(1)).zip(out.chunks_mut(stride.max(1))))
         {
             if left {
-                let shifted: Vec<u64> = words.iter().map(|word| word << self.operation.shift).collect();
-                prime.weigh(*row, &shifted, out);
+                prime.weigh(*row, &shifted(words, self.operation.shift), out);
             } else if inner == 1 {
                 prime.weigh_each(&columns[..words.len()], words, out);
             } else {
@@ -239,14 +245,15 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
         let columns = Picks::new(&picked.columns);
         match left.operation.outputs {
             Outputs::Each { inner, .. } => {
-                let of_outputs = quotients_of_each(&left, &right, inner);
-                for (&row, numbers) in picked.rows.iter().zip(of_outputs.chunks(picked.columns.len().max(1)))
-                {
+                let (count, stride) = (left.operation.count(), picked.columns.len());
+                for (at, &row) in picked.rows.iter().enumerate() {
+                    let outputs = at * stride..count.min((at + 1) * stride);
+                    let numbers = quotients_of_each(&left, &right, inner, outputs);
                     let mut projected = [0; SUMS];
-                    if numbers.len() == picked.columns.len() {
-                        columns.add_to(numbers, &mut projected);
+                    if numbers.len() == stride {
+                        columns.add_to(&numbers, &mut projected);
                     } else {
-                        Picks::new(&picked.columns[..numbers.len()]).add_to(numbers, &mut projected);
+                        Picks::new(&picked.columns[..numbers.len()]).add_to(&numbers, &mut projected);
                     }
                     add_product(row, &projected, &mut sums);
                 }
@@ -261,8 +268,8 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
     sums
 }
 
-/// `D / 2^64` of each output.
-fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize) -> Vec<i128> {
+/// `D / 2^64` of each of these outputs.
+fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: Range<usize>) -> Vec<i128> {
     let shift = left.operation.shift;
     let of = |output: usize| {
         let (mut low, mut high) = (0_i128, 0_i128);
@@ -277,7 +284,7 @@ fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize) -> Vec<i12
         }
         high + ((low - i128::from(left.e[output] << shift) - i128::from(right.e[output] << shift)) >> 64)
     };
-    (0..left.operation.count()).map(of).collect()
+    outputs.map(of).collect()
 }
 
 /// Bits of a limb: the products of as many pairs of limbs as [`DEPTH`] don't leave a word together.

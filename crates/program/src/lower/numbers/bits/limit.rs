@@ -21,6 +21,7 @@ impl Lowering<'_> {
             Operation::MatMul | Operation::WideProduct { matrix: true, .. } => {
                 left.shape.last().copied().unwrap_or(1)
             }
+            Operation::Conv => right.len() / (right.shape[0] * right.shape[right.rank() - 1]),
             _ => return,
         };
         let [x, y, width] = [left, right, ty].map(|ty| Format::of(ty).bits);

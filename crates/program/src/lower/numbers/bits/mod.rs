@@ -155,6 +155,7 @@ impl<'a> Lowering<'a> {
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
             Operation::Sum { axes, .. } => self.sum_numbers(operands[0], axes, ty),
             Operation::MatMul => self.multiply_matrices(operands, ty),
+            Operation::Conv => self.convolve_numbers(operands, ty),
             Operation::WideProduct { matrix, by } => self.wide_number_product(operands, *matrix, *by, ty),
             Operation::Extremum { which, axis, .. } => self.number_extremum(operands[0], *which, *axis, ty),
             Operation::ArgExtremum { which, axis, .. } => {

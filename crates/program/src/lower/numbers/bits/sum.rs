@@ -10,7 +10,7 @@ use super::constants::Known;
 use super::gates::{Columns, Word};
 use super::{Number, Operand, Term, element};
 use crate::lower::Lowering;
-use crate::operations::{Operation, Rounding, exact_product};
+use crate::operations::{FlatConv, Operation, Rounding, exact_product};
 use crate::plan::{MatrixShape, Reg};
 use crate::program::NodeId;
 use crate::shape::{self, Span};
@@ -51,6 +51,24 @@ impl Lowering<'_> {
             }
         };
         self.reshaped(&products, &ty.shape)
+    }
+
+    /// Windows by filters: as a product of matrices for each group.
+    pub(super) fn convolve_numbers(&mut self, operands: &[NodeId], ty: &Type) -> Number {
+        let (a, b) = (operands[0], operands[1]);
+        let flat = FlatConv::known(&self.ty(a).shape, &self.ty(b).shape);
+        let format = Format::of(ty);
+        let windows = if self.ty(a).secret { self.number(a) } else { self.shared(&self.known(a)) };
+        let windows = self.reshaped(&windows, &flat.left);
+        let products = if self.ty(b).secret {
+            let filters = self.number(b);
+            let filters = self.reshaped(&filters, &flat.right);
+            self.products_of_matrices(&windows, &filters, format)
+        } else {
+            let filters = Known { shape: &flat.right, ..self.known(b) };
+            self.weighed_numbers(&windows, &filters, false, format)
+        };
+        self.reshaped(&products, &flat.result)
     }
 
     /// A product of up to 126 bits, rounded: exactly, then truncated.

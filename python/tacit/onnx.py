@@ -1,0 +1,265 @@
+"""Networks from ONNX files, asked in secret: neither the weights nor what is asked are shown to anybody.
+
+    model = tacit.onnx.load("digits.onnx")
+    plan = model.plan(rows=10, owner="clinic", client="alice")
+    run(plan, clinic=model.parameters(), alice=images)            # each gives only its own
+    model.decode(run(plan, ...))                                  # the client: scores as probabilities
+
+What is public is the network's form: its operators, shapes, strides, slopes, ends of clips, and the power of
+two above the largest magnitude in each tensor of weights. Everybody gets it with the plan: `plan.save(path)`.
+
+Files are read with the package `onnx` (`pip install 'tacit[onnx]'`), opsets 13 to 21, float32. What isn't
+supported is refused before anything is shared, all of it at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit import _onnx_graph, nn
+from tacit._keep import keep as keep_value
+from tacit._keep import kept as kept_value
+from tacit._repeat import assume
+from tacit._trace import function, reveal, secret
+from tacit.dtypes import fixed
+from tacit.errors import InputError, ProgramError, TacitError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tacit._plan import Plan
+
+    Array: TypeAlias = NDArray[Any]
+
+__all__ = ["Model", "load"]
+
+FRACTION = 16
+"""Fraction bits of what is between layers, if nothing else is said."""
+
+MAX_WEIGHT_FRACTION = 30
+"""Fraction bits of small weights at most; of weights from 1/2 on they are those between layers."""
+
+
+@dataclass(slots=True)
+class Model:
+    """A network and its weights: the owner's secret. Made by `load`; prints its form.
+
+    Attributes:
+        inputs: Shapes of the inputs by name; a first length of 0 is as many rows as are asked for.
+        outputs: Names of the outputs.
+        layers: The layers by name, in their order.
+        fraction: Fraction bits of what is between layers.
+        assumed: Magnitudes that `calibrate` found and the plan takes for granted, by the layer's output.
+    """
+
+    inputs: dict[str, tuple[int, ...]]
+    outputs: tuple[str, ...]
+    layers: tuple[str, ...]
+    fraction: int = FRACTION
+    assumed: dict[str, float] = field(default_factory=dict)
+    _graph: Any = field(default=None, repr=False)
+    _proto: Any = field(default=None, repr=False)
+
+    def parameters(self) -> dict[str, Array]:
+        """The owner's inputs, by name: `run(plan, owner=model.parameters())`."""
+        return {
+            _called(place, name): array
+            for place, layer in enumerate(self._graph.layers)
+            for name, array in layer.weights.items()
+        }
+
+    def plan(
+        self,
+        rows: int = 1,
+        *,
+        owner: str = "owner",
+        client: str = "client",
+        bound: float = 16.0,
+        weights: str = "secret",
+    ) -> Plan:
+        """The plan that asks the network about some rows at once. Only the client learns the outputs.
+
+        Args:
+            rows: How many, where the network leaves it open.
+            owner: Who has the weights: a party, or a client of the servers.
+            client: Who asks, and gives the network's inputs.
+            bound: The largest magnitude of an element of the inputs. Everybody knows it.
+            weights: "secret", "kept" (shares that the plan of `keep` left with the parties) or "public",
+                which is cheaper: they are a part of the plan then, rounded to its fraction bits.
+
+        Raises:
+            ProgramError: A value may leave 64 bits: `calibrate`, or fewer fraction bits.
+        """
+        if weights not in ("secret", "kept", "public"):
+            raise ProgramError(f"weights={weights!r}: they are 'secret', 'kept' or 'public'")
+        given = {
+            name: secret(client, shape=_shape(name, shape, rows), dtype=fixed(self.fraction),
+                         range=(-bound, bound), name=name)
+            for name, shape in self.inputs.items()
+        }  # fmt: skip
+        arrays = self.parameters()
+        declare: dict[str, Callable[[str, Array], Any]] = {
+            "secret": lambda name, array: secret(owner, **_declared(name, array, self.fraction)),
+            "kept": lambda name, array: kept_value(**_declared(name, array, self.fraction)),
+            "public": lambda _, array: array,
+        }
+        known = {name: declare[weights](name, array) for name, array in arrays.items()}
+        return _network.trace(given, known, self, client)
+
+    def keep(self, *, owner: str = "owner", readers: list[Plan] | None = None) -> Plan:
+        """The plan that leaves the weights with the parties, as shares, for plans with `weights="kept"`.
+
+        Args:
+            owner: Who gives them.
+            readers: The only plans that may read them; any, if it is `None`.
+        """
+        declared = {
+            name: secret(owner, **_declared(name, array, self.fraction))
+            for name, array in self.parameters().items()
+        }
+        return _keeping.trace(declared, readers)
+
+    def calibrate(self, samples: Any, margin: float = 4.0) -> Model:
+        """The same model with ranges from rows that are known, for networks too deep for sure ones.
+
+        A range is the next power of two above `margin` times the largest magnitude seen. It is *assumed*:
+        nothing checks it but debug runs. A value outside makes a wrong result, and what is wrong then may
+        tell something that nobody is to learn. `plan.assumptions` lists these places.
+
+        Args:
+            samples: Rows of the input, or a dict of them by name; the first axis is free if the network's is.
+            margin: By how much values may be larger than those seen.
+        """
+        import numpy as np
+
+        if not margin >= 1:
+            raise InputError(f"margin={margin!r} has to be 1 at least")
+        given = samples if isinstance(samples, dict) else dict.fromkeys(self.inputs, samples)
+        onnx = _onnx_graph.reader()
+        from onnx.reference import ReferenceEvaluator
+
+        proto = onnx.ModelProto()
+        proto.CopyFrom(self._proto)
+        made = {name for node in proto.graph.node for name in node.output}
+        names = [layer.output for layer in self._graph.layers if layer.output in made]
+        del proto.graph.output[:]
+        proto.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
+        feeds = {name: np.asarray(value, dtype=np.float32) for name, value in given.items()}
+        found = ReferenceEvaluator(proto).run(None, feeds)
+        largest = {name: float(np.abs(value).max()) for name, value in zip(names, found, strict=True)}
+        assumed = {name: _above(margin * value) for name, value in largest.items()}
+        return Model(
+            self.inputs,
+            self.outputs,
+            self.layers,
+            self.fraction,
+            assumed,
+            self._graph,
+            self._proto,
+        )
+
+    def decode(self, outputs: Any) -> Any:
+        """What the network says, from what the client's run returned: one array, or a dict of them by name.
+
+        Where the network ends in a softmax, it is taken here.
+        """
+        import numpy as np
+
+        if outputs is None:
+            raise InputError("there is nothing to decode: outputs are revealed to the client alone")
+        made = {}
+        for name, value in outputs.items():
+            axis = self._graph.softmax.get(name)
+            made[name] = np.asarray(value) if axis is None else nn.softmax(value, axis)
+        return made if len(made) > 1 else next(iter(made.values()))
+
+
+def load(path: str | os.PathLike[str], *, fraction: int = FRACTION) -> Model:
+    """A network from an ONNX file.
+
+    Args:
+        path: The file.
+        fraction: Fraction bits of what is between layers, 1 to 16. Small weights have more.
+
+    Raises:
+        OSError: The file can't be read.
+        InputError: It is no such file, or damaged, or something in it isn't supported; all of it is named.
+    """
+    if not isinstance(fraction, int) or not 1 <= fraction <= FRACTION:
+        raise InputError(f"fraction={fraction!r} has to be from 1 to {FRACTION}")
+    proto = _onnx_graph.proto_of(path)
+    graph = _onnx_graph.graph_of(proto)
+    layers = tuple(layer.name for layer in graph.layers)
+    return Model(graph.inputs, graph.outputs, layers, fraction=fraction, _graph=graph, _proto=proto)
+
+
+@function
+def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
+    """Layer by layer. A value that several read is truncated once."""
+    values = dict(inputs)
+    readers = Counter(name for layer in model._graph.layers for name in layer.inputs)
+    for place, layer in enumerate(model._graph.layers):
+        own = {name: weights[_called(place, name)] for name in layer.weights}
+        read = []
+        for name in layer.inputs:
+            if not layer.exact or readers[name] > 1:
+                values[name] = nn.settle(values[name], model.fraction)
+            read.append(values[name])
+        try:
+            made = layer.apply(read, own)
+        except TacitError as error:
+            raise ProgramError(f"{layer.name}: {error}") from None
+        except (ValueError, IndexError) as error:
+            raise ProgramError(f"{layer.name}: its shapes don't fit ({error})") from None
+        values[layer.output] = _within(made, model.assumed.get(layer.output))
+    return {name: reveal(nn.settle(values[name], model.fraction), to=client) for name in model.outputs}
+
+
+@function
+def _keeping(weights: Any, readers: Any) -> Any:
+    for name, value in weights.items():
+        keep_value(value, name, readers=readers)
+    return {}
+
+
+def _within(made: Any, bound: float | None) -> Any:
+    """A value whose range is assumed, if it would be wider."""
+    if bound is None or made._kind.kind != "fixed":
+        return made
+    unit = 2.0**made._kind.bits
+    low, high = max(made._kind.low / unit, -bound), min(made._kind.high / unit, bound)
+    return assume(made, low, high) if (low, high) != (made._kind.low / unit, made._kind.high / unit) else made
+
+
+def _called(place: int, name: str) -> str:
+    """What a layer's weights are called among the owner's inputs."""
+    return f"{name}{place}"
+
+
+def _shape(name: str, shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
+    if shape[0] not in (0, rows):
+        raise ProgramError(
+            f"the input {name!r} has {shape[0]} rows, not {rows}", hint=f"ask for rows={shape[0]}"
+        )
+    return (rows, *shape[1:])
+
+
+def _declared(name: str, array: Array, fraction: int) -> dict[str, Any]:
+    """A tensor of weights as an input: small ones have more fraction bits."""
+    import numpy as np
+
+    bound = _above(float(np.abs(array).max()) if array.size else 1.0)
+    more = max(0, -math.frexp(bound)[1])
+    bits = min(fraction + more, MAX_WEIGHT_FRACTION)
+    return {"name": name, "shape": array.shape, "dtype": fixed(bits), "range": (-bound, bound)}
+
+
+def _above(value: float) -> float:
+    """The power of two from 2**-14 on that is not below a magnitude."""
+    return 2.0 ** max(-14, math.ceil(math.log2(value))) if value > 0 else 2.0**-14

@@ -1,0 +1,272 @@
+"""Neural networks from ONNX: each operator against onnxruntime, and networks on scikit-learn's digits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import tacit
+from tacit import nn
+from tests.support import same
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RNG = np.random.default_rng(5)
+STEP = 2.0**-16
+
+
+def weights(*shape: int) -> Any:
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+def floats(values: Any) -> Any:
+    return np.array(values, dtype=np.float32)
+
+
+def integers(*values: int) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def network(nodes: list[Any], constants: dict[str, Any], *shapes: tuple[Any, ...], opset: int = 17) -> Any:
+    """A model that reads x (and y) and gives the last node's first output."""
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in zip("xy", shapes, strict=False)
+    ]
+    kind = TensorProto.INT64 if nodes[-1].op_type == "ArgMax" else TensorProto.FLOAT
+    output = helper.make_tensor_value_info(nodes[-1].output[0], kind, None)
+    arrays = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "net", inputs, [output], arrays)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def node(kind: str, inputs: str = "x", output: str = "z", **attributes: Any) -> Any:
+    return helper.make_node(kind, inputs.split(","), [output], **attributes)
+
+
+def read(proto: Any, path: Path, **options: Any) -> tacit.onnx.Model:
+    file = path / "model.onnx"
+    file.write_bytes(proto.SerializeToString())
+    return tacit.onnx.load(file, **options)
+
+
+def answers(
+    model: tacit.onnx.Model, inputs: dict[str, Any], protocol: str = "replicated", **options: Any
+) -> Any:
+    plan = model.plan(len(inputs["x"]), **options)
+    owned = {} if options.get("weights") == "public" else {"owner": model.parameters()}
+    owned = {name: value for name, value in owned.items() if value}
+    with tacit.local(protocol) as run:
+        return model.decode(run(plan, client=inputs, **owned))
+
+
+def expected(proto: Any, inputs: dict[str, Any]) -> Any:
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)[0]
+
+
+IMAGE = (2, 4, 7, 6)
+
+# A name, nodes, constants, shapes, and how many steps of 2**-16 the result may be off.
+OPERATORS: list[tuple[str, list[Any], dict[str, Any], list[tuple[int, ...]], float]] = [
+    ("conv", [node("Conv", "x,w,b", pads=[1, 0, 2, 1], strides=[2, 1])],
+     {"w": weights(5, 4, 3, 2), "b": weights(5)}, [IMAGE], 60),
+    ("conv groups", [node("Conv", "x,w", group=2, dilations=[2, 1])],
+     {"w": weights(6, 2, 2, 3)}, [IMAGE], 40),
+    ("conv depthwise", [node("Conv", "x,w", group=4, auto_pad="SAME_UPPER", strides=[2, 2])],
+     {"w": weights(4, 1, 3, 3)}, [IMAGE], 40),
+    ("conv 1d", [node("Conv", "x,w")], {"w": weights(3, 4, 3)}, [(2, 4, 9)], 40),
+    ("gemm", [node("Gemm", "x,w,b", alpha=0.5, beta=2.0, transB=1)],
+     {"w": weights(3, 6), "b": weights(1, 3)}, [(4, 6)], 30),
+    ("matmul", [node("MatMul", "x,w")], {"w": weights(6, 3)}, [(2, 4, 6)], 30),
+    ("matmul left", [node("MatMul", "w,x")], {"w": weights(3, 4)}, [(2, 4, 6)], 30),
+    ("matmul values", [node("MatMul", "x,y")], {}, [(2, 4, 6), (2, 6, 3)], 60),
+    ("add", [node("Add", "x,y")], {}, [(3, 4), (3, 4)], 2),
+    ("add twice", [node("Add", "x,x")], {}, [(3, 4)], 2),
+    ("sub constant", [node("Sub", "w,x")], {"w": weights(4)}, [(3, 4)], 2),
+    ("mul", [node("Mul", "x,y")], {}, [(3, 4), (3, 4)], 8),
+    ("mul constant", [node("Mul", "x,w")], {"w": weights(4)}, [(3, 4)], 8),
+    ("div", [node("Div", "x,w")], {"w": floats([[255.0]])}, [(3, 4)], 2),
+    ("relu", [node("Relu")], {}, [(3, 4)], 1),
+    ("leaky relu", [node("LeakyRelu", alpha=0.2)], {}, [(3, 4)], 2),
+    ("clip", [node("Clip", "x,low,high")], {"low": np.float32(-0.5), "high": np.float32(1.0)}, [(3, 4)], 1),
+    ("max pool", [node("MaxPool", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])], {}, [IMAGE], 1),
+    ("max pool dilated", [node("MaxPool", kernel_shape=[2, 2], dilations=[2, 1])], {}, [IMAGE], 1),
+    ("average pool", [node("AveragePool", kernel_shape=[2, 2], strides=[2, 2])], {}, [IMAGE], 2),
+    ("average pool edges", [node("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1])], {}, [IMAGE], 2),
+    ("average pool padded",
+     [node("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)], {}, [IMAGE], 2),
+    ("global average pool", [node("GlobalAveragePool")], {}, [IMAGE], 2),
+    ("reduce mean", [node("ReduceMean", axes=[-1], keepdims=0)], {}, [IMAGE], 2),
+    ("batch norm", [node("BatchNormalization", "x,s,b,m,v")],
+     {"s": weights(4), "b": weights(4), "m": weights(4), "v": np.abs(weights(4)) + 0.5}, [IMAGE], 30),
+    ("folded batch norm", [node("Conv", "x,w", "c"), node("BatchNormalization", "c,s,b,m,v")],
+     {"w": weights(3, 4, 2, 2), "s": weights(3), "b": weights(3), "m": weights(3),
+      "v": np.abs(weights(3)) + 0.5}, [IMAGE], 40),
+    ("concat", [node("Concat", "x,y", axis=1)], {}, [(3, 4), (3, 2)], 1),
+    ("flatten", [node("Flatten")], {}, [IMAGE], 1),
+    ("reshape", [node("Reshape", "x,s")], {"s": integers(0, -1, 3)}, [IMAGE], 1),
+    ("transpose", [node("Transpose", perm=[0, 2, 3, 1])], {}, [IMAGE], 1),
+    ("squeeze", [node("Unsqueeze", "x,a", "u"), node("Squeeze", "u,c")],
+     {"a": integers(1, -1), "c": integers(1)}, [(3, 4)], 1),
+    ("pad", [node("Pad", "x,p,v")], {"p": integers(0, 1, 0, 2), "v": np.float32(0.5)}, [(3, 4)], 1),
+    ("slice", [node("Slice", "x,s,e,a,t")],
+     {"s": integers(5, 0), "e": integers(-10, 5), "a": integers(2, 3), "t": integers(-2, 2)}, [IMAGE], 1),
+    ("constant", [helper.make_node("Constant", [], ["c"], value_floats=[1.0, 2.0]), node("Add", "x,c")], {},
+     [(3, 2)], 1),
+    ("identity", [node("Identity", "x", "i"), node("Dropout", "i")], {}, [(3, 2)], 1),
+    ("argmax", [node("ArgMax", axis=1, keepdims=0)], {}, [(3, 5)], 0),
+    ("softmax", [node("Softmax", axis=1)], {}, [(3, 5)], 2),
+    ("moved constants", [node("Transpose", "w", "t", perm=[1, 0]), node("Concat", "t,t", "j", axis=1),
+                         node("MatMul", "x,j")], {"w": weights(3, 4)}, [(2, 4)], 30),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OPERATORS, ids=[case[0] for case in OPERATORS])
+def test_each_operator_is_onnxruntimes(case: Any, tmp_path: Path) -> None:
+    _, nodes, constants, shapes, steps = case
+    proto = network(nodes, constants, *shapes)
+    inputs = {name: weights(*shape) for name, shape in zip("xy", shapes, strict=False)}
+    right = expected(proto, inputs)
+    got = answers(read(proto, tmp_path), inputs)
+    assert got.shape == right.shape
+    assert np.abs(got - right).max() <= steps * STEP
+
+
+@pytest.mark.parametrize("opset", [13, 21])
+def test_operators_of_old_and_new_versions_are_read(opset: int, tmp_path: Path) -> None:
+    mean = node("ReduceMean", axes=[1]) if opset == 13 else node("ReduceMean", "x,a")
+    proto = network([mean], {} if opset == 13 else {"a": integers(1)}, (3, 4), opset=opset)
+    x = weights(3, 4)
+    got = answers(read(proto, tmp_path), {"x": x})
+    assert np.abs(got - expected(proto, {"x": x})).max() <= 2 * STEP
+
+
+def convolutional() -> Any:
+    """A small network with groups, dilation, residual, pools and a normalisation."""
+    nodes = [
+        node("Conv", "x,w0,b0", "c0", pads=[1, 1, 1, 1]),
+        node("BatchNormalization", "c0,s,o,m,v", "n0"),
+        node("Relu", "n0", "r0"),
+        node("Conv", "r0,w1", "c1", pads=[2, 2, 2, 2], dilations=[2, 2], group=2),
+        node("Add", "c1,r0", "a"),
+        node("MaxPool", "a", "p", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Relu", "p", "r1"),
+        node("GlobalAveragePool", "r1", "g"),
+        node("Flatten", "g", "f"),
+        node("Gemm", "f,w2,b2"),
+    ]
+    constants = {
+        "w0": weights(4, 1, 3, 3), "b0": weights(4), "w1": weights(4, 2, 3, 3), "w2": weights(4, 3),
+        "b2": weights(3), "s": weights(4), "o": weights(4), "m": weights(4), "v": np.abs(weights(4)) + 0.5,
+    }  # fmt: skip
+    return network(nodes, constants, (None, 1, 4, 4))
+
+
+def test_every_protocol_computes_the_same(tmp_path: Path) -> None:
+    proto, x = convolutional(), weights(2, 1, 4, 4) / 4
+    model = read(proto, tmp_path, fraction=8)
+    first = answers(model, {"x": x}, bound=2.0)
+    assert np.abs(first - expected(proto, {"x": x})).max() < 0.1
+    for protocol in ["astra", "astra roles=210", "astra-malicious", "replicated-malicious"]:
+        same(answers(model, {"x": x}, protocol, bound=2.0), first)
+    with tacit.local(debug=True) as run:
+        plan = model.plan(2, bound=2.0)
+        same(model.decode(run(plan, client=x, owner=model.parameters())), first)
+
+
+def test_weights_that_stay_and_public_ones_give_the_same(tmp_path: Path) -> None:
+    model, x = read(convolutional(), tmp_path), weights(2, 1, 4, 4) / 4
+    first = answers(model, {"x": x})
+    with tacit.local() as run:
+        plan = model.plan(2, weights="kept")
+        run(model.keep(readers=[plan]), owner=model.parameters())
+        same(model.decode(run(plan, client=x)), first)
+        same(model.decode(run(plan, client=x)), first)
+    # Public weights have the fraction bits of the images.
+    assert np.abs(answers(model, {"x": x}, weights="public") - first).max() < 60 * STEP
+
+
+def test_ranges_from_calibration_change_no_result(tmp_path: Path) -> None:
+    model, x = read(convolutional(), tmp_path), weights(8, 1, 4, 4) / 4
+    narrow = model.calibrate(x)
+    plan = narrow.plan(8)
+    assert plan.assumptions
+    assert not model.plan(8).assumptions
+    with tacit.local(debug=True) as run:
+        got = narrow.decode(run(plan, client=x, owner=narrow.parameters()))
+    same(got, answers(model, {"x": x}))
+
+
+def test_all_that_is_not_supported_is_named_at_once(tmp_path: Path) -> None:
+    nodes = [
+        node("Sigmoid", "x", "a"),
+        node("MaxPool", "a", "b", kernel_shape=[2, 2], ceil_mode=1),
+        node("Add", "b,nothing", "c"),
+        node("BatchNormalization", "c,s,o,o,v"),
+    ]
+    zero = {"s": floats([1, 0]), "o": floats([0, 0]), "v": floats([1, 1])}
+    with pytest.raises(tacit.InputError) as error:
+        read(network(nodes, zero, (1, 2, 4, 4)), tmp_path)
+    for words in [
+        "Sigmoid (node 0): this operator is not supported", "ceil_mode", "reads 'nothing'", "channel 1 by 0",
+    ]:  # fmt: skip
+        assert words in str(error.value)
+
+
+def damaged() -> list[tuple[str, Any]]:
+    def changed(change: Any) -> Any:
+        proto = network([node("Add", "x,w")], {"w": weights(4)}, (3, 4))
+        change(proto)
+        return proto
+
+    def outside(proto: Any) -> None:
+        proto.graph.initializer[0].data_location = TensorProto.EXTERNAL
+
+    def opset(proto: Any) -> None:
+        proto.opset_import[0].version = 22
+
+    return [
+        ("opset 22", changed(opset)),
+        ("holds 16 bytes", changed(lambda proto: proto.graph.initializer[0].dims.append(1 << 40))),
+        ("another file", changed(outside)),
+        ("of type 11", network([node("Add", "x,w")], {"w": np.zeros(4)}, (3, 4))),
+        ("NaN", network([node("Add", "x,w")], {"w": floats([np.nan])}, (3, 4))),
+        ("needs a length", network([node("Relu")], {}, (3, None))),
+    ]
+
+
+@pytest.mark.parametrize(("words", "proto"), damaged())
+def test_damaged_files_are_refused_in_words(words: str, proto: Any, tmp_path: Path) -> None:
+    with pytest.raises(tacit.InputError, match=words):
+        read(proto, tmp_path)
+
+
+def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "model.onnx"
+    for data in [b"", b"no network", network([node("Relu")], {}, (3,)).SerializeToString()[:-9]]:
+        file.write_bytes(data)
+        with pytest.raises(tacit.InputError, match="no ONNX file"):
+            tacit.onnx.load(file)
+
+
+def test_padding_from_a_file_allocates_nothing_out_of_bounds(tmp_path: Path) -> None:
+    model = read(network([node("Pad", "x,p")], {"p": integers(0, 1 << 50, 0, 0)}, (3, 4)), tmp_path)
+    with pytest.raises(tacit.ProgramError, match="more than is taken"):
+        model.plan(3)
+
+
+def test_layers_say_what_does_not_fit() -> None:
+    def refused(words: str, function: Any) -> None:
+        with pytest.raises(tacit.ProgramError, match=words):
+            tacit.function(function).trace(tacit.secret("alice", shape=(1, 2, 4, 4), range=(-1, 1)))
+
+    refused("no convolution", lambda x: nn.conv(x, np.ones((3, 3, 2, 2))))
+    refused("larger than the image", lambda x: nn.conv(x, np.ones((3, 2, 5, 2))))
+    refused("padding=", lambda x: nn.max_pool(x, 2, padding=[1]))
+    refused("one for each of 2", lambda x: nn.max_pool(x, [2]))
