@@ -128,7 +128,9 @@ def test_directions_are_scikit_learns() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["astra", "replicated-malicious", "astra-malicious", "gmw"])
-def test_other_protocols_train_the_same(protocol: str) -> None:
+def test_other_protocols_train_the_same(protocol: str, pytestconfig: pytest.Config) -> None:
+    if protocol == "gmw" and not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds")
     x, y = scaled(IRIS[:12, :2]), IRIS[:12, 2]
     program = lambda x, y: learn.linear_regression(x, y, alpha=1.0)  # noqa: E731 (used twice)
     model = Ridge(1.0).fit(x, y)

@@ -91,7 +91,9 @@ def test_a_tree_asks_alike_under_every_protocol(protocol: str, pytestconfig: pyt
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
-def test_classes_by_networks_are_scikit_learns(activation: str) -> None:
+def test_classes_by_networks_are_scikit_learns(activation: str, pytestconfig: pytest.Config) -> None:
+    if activation in ("logistic", "identity") and not pytestconfig.getoption("--long"):
+        pytest.skip("much as the others")
     network = MLPClassifier((6, 4), activation=activation, random_state=0, solver="lbfgs", max_iter=30)
     bounds = learn.Bounds(weights=64, queries=16, bias=64)
     got, clear = predicted(make_pipeline(StandardScaler(), network), IRIS, bounds=bounds)
@@ -104,7 +106,7 @@ def test_a_network_reads_digits_as_in_floats() -> None:
     estimator = make_pipeline(StandardScaler(), MLPClassifier((24,), max_iter=15, random_state=0)).fit(
         train, known
     )
-    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=64, queries=2, bias=64))
+    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=256, queries=2, bias=64))
     plan = model.public.plan(len(asked), owner="owner", client="client")
     with tacit.local() as run:
         got = run(plan, owner=model.parameters(), client=model.public.queries(asked))
