@@ -139,6 +139,25 @@ def test_other_protocols_train_the_same(protocol: str, pytestconfig: pytest.Conf
     np.testing.assert_allclose(bias, model.intercept_, atol=1e-3)
 
 
+@pytest.mark.parametrize("protocol", ["astra", "replicated-malicious", "astra-malicious", "gmw"])
+def test_other_protocols_find_the_same(protocol: str, pytestconfig: pytest.Config) -> None:
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds each")
+    x, y = IRIS[::10, :2] - 4, (np.arange(15) % 3 > 0).astype(float)
+    programs: list[Callable[..., Any]] = [
+        lambda x, y: learn.standardize(x) + y.mean(),
+        lambda x, y: learn.logistic_regression(x, y, epochs=3)[0],
+        lambda x, y: learn.logistic_regression(x, y, solver="sgd", epochs=2, batch=5)[0],
+        lambda x, y: learn.k_means(x, [[1.0, 0.0], [2.0, 1.0]], steps=2) + y.mean(),
+        lambda x, y: learn.pca(x, 1, squarings=3)[0] + y.mean(),
+    ]
+    for program in programs:
+        got, usual = (
+            trained(program, x, y, ranges=[(-4, 4), (0, 1)], protocol=one) for one in (protocol, "replicated")
+        )
+        np.testing.assert_array_equal(got, usual)
+
+
 @pytest.mark.parametrize(
     ("program", "says"),
     [
