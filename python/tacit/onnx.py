@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit import _onnx_graph, nn
+from tacit import nn
 from tacit._keep import keep as keep_value
 from tacit._keep import kept as kept_value
 from tacit._repeat import assume
@@ -138,6 +138,8 @@ class Model:
         """
         import numpy as np
 
+        from tacit import _onnx_graph
+
         if not margin >= 1:
             raise InputError(f"margin={margin!r} has to be 1 at least")
         given = samples if isinstance(samples, dict) else dict.fromkeys(self.inputs, samples)
@@ -191,6 +193,8 @@ def load(path: str | os.PathLike[str], *, fraction: int = FRACTION) -> Model:
         OSError: The file can't be read.
         InputError: It is no such file, or damaged, or something in it isn't supported; all of it is named.
     """
+    from tacit import _onnx_graph
+
     if not isinstance(fraction, int) or not 1 <= fraction <= FRACTION:
         raise InputError(f"fraction={fraction!r} has to be from 1 to {FRACTION}")
     proto = _onnx_graph.proto_of(path)
