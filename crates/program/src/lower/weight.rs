@@ -7,7 +7,7 @@ use crate::plan::{OpKind, Plan};
 pub(super) fn weight(plan: &Plan) -> u64 {
     let register = |reg: u32| {
         let shape = plan.register(reg);
-        u64::from(shape.rows) * shape.cols as u64 * shape.domain.bits() as u64
+        u64::from(shape.rows) * shape.cols as u64 * shape.domain.bits()
     };
     let ends = plan.inputs.iter().map(|input| input.reg).chain(plan.outputs.iter().map(|output| output.reg));
     let inside = plan.counted_ops().map(|(op, _, times)| {
