@@ -144,8 +144,6 @@ class Model:
         """
         import numpy as np
 
-        from tacit import _onnx_graph
-
         if not margin >= 1:
             raise InputError(f"margin={margin!r} has to be 1 at least")
         given = samples if isinstance(samples, dict) else dict.fromkeys(self.inputs, samples)
