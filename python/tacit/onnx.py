@@ -8,7 +8,7 @@
 What is public is the network's form: its operators, shapes, strides, slopes, ends of clips, and the power of
 two above the largest magnitude in each tensor of weights. Everybody gets it with the plan: `plan.save(path)`.
 
-Files are read with the package `onnx` (`pip install 'tacit[onnx]'`), opsets 13 to 21, float32. What isn't
+Files are read with the package `onnx` (`pip install onnx`), opsets 13 to 21, float32. What isn't
 supported is refused before anything is shared, all of it at once.
 """
 
