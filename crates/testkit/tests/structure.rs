@@ -226,14 +226,13 @@ const THREE: [&str; 10] = [
 
 /// Lines that look so and mean something else (planes of bits, additive components, inputs of a program, axes), or are a
 /// benchmark of protocols for three: by file and sign, how many.
-const NOT_PARTIES: [(&str, &str, usize); 12] = [
+const NOT_PARTIES: [(&str, &str, usize); 11] = [
     ("crates/cli/src/bench/spec.rs", "\"P0\", \"P1\", \"P2\"", 1),
     ("crates/engine/src/bank.rs", "0..3)", 1),
     ("crates/kernel/src/gates.rs", "[usize; 3]", 1),
     ("crates/kernel/src/relation/avx512.rs", "% 3", 2),
     ("crates/program/src/lower/numbers/bits/sum.rs", "[usize; 3]", 1),
     ("crates/program/src/lower/numbers/three.rs", "0..3)", 1),
-    ("crates/program/src/operations/conv.rs", "[usize; 3]", 2),
     ("crates/testkit/src/conformance/attacks/programs.rs", "0..3)", 2),
     ("crates/testkit/src/conformance/attacks/stage.rs", "% 3", 1),
     ("crates/testkit/src/conformance/attacks/stage.rs", "0..3)", 1),
