@@ -460,6 +460,14 @@ pub(crate) struct ServeArgs {
     /// Have so many runs under way at a time at most, the same for all parties; with --store or --state it is one
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
     pub(crate) at_once: u16,
+    /// Let requests of one program be instances of one run, so many at most; all parties have to allow it. A batch's clients
+    /// see one another's names
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) batch: u8,
+    /// Have a run that is ready wait so long for others of its program, unless it has as many as there may be: the first party's
+    /// to say. Without waiting, requests that wait for a lane are together
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=10_000))]
+    pub(crate) window_ms: u64,
     /// Let any enrolled client play this name of programs; every other name is its own client's alone; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) open: Vec<String>,

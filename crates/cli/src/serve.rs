@@ -14,6 +14,7 @@ use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
@@ -49,6 +50,8 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         protocol,
         at_once: args.at_once,
         queue: QUEUE,
+        batch: args.batch.into(),
+        window: Duration::from_millis(args.window_ms),
         runs: args.runs,
         open: args.open.clone(),
         holdings,

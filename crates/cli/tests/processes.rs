@@ -130,7 +130,7 @@ fn every_benchmark_runs_over_every_transport() {
 fn a_deployment_that_lives_is_measured() {
     let object = object(&["bench", "living", "--quick", "--json"]);
     assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
-    for kind in ["idle", "busy", "fresh"] {
+    for kind in ["idle", "busy", "batched", "fresh"] {
         let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
         assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
         assert!(of("per_second") > 0.0, "{object}");
@@ -516,7 +516,9 @@ fn a_server_stops_after_failed_checks_and_attempts() {
         let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
         let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
         let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
-        let serving = Serving { protocol, at_once: 4, queue: QUEUE, runs: None, open: Vec::new(), holdings };
+        let (open, window) = (Vec::new(), Duration::ZERO);
+        let serving =
+            Serving { protocol, at_once: 4, queue: QUEUE, batch: 1, window, runs: None, open, holdings };
         let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
         corrupt.stop_after(None);
         corrupt.wrap(move |links| {

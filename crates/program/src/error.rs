@@ -258,6 +258,12 @@ pub enum Fault {
         /// What is wrong.
         what: &'static str,
     },
+    /// Several instances can't be one program.
+    #[error("several instances of it can't be one program: {what}")]
+    Instances {
+        /// Why.
+        what: &'static str,
+    },
     /// An arm of a branch that isn't closed, or has what can't be in an arm.
     #[error("`cond`: {what}")]
     Branch {

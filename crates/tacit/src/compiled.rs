@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
-    Capabilities, InputType, Lowered, OutputType, Program, ProgramError, Source, Value, decode, encode,
-    first_difference, lower, lower_for_debug,
+    Capabilities, InputType, Instances, Lowered, OutputType, Program, ProgramError, Source, Value, decode,
+    encode, first_difference, lower, lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -25,6 +25,50 @@ pub struct Compiled {
     capabilities: Capabilities,
     /// The same for protocols that offer something else, once they were asked for.
     others: Mutex<Vec<Arc<Self>>>,
+    /// The one program that this is several instances of.
+    one: Option<Arc<One>>,
+    /// The programs of several instances of it that were asked for.
+    batches: Mutex<Vec<Arc<Batch>>>,
+}
+
+/// A program of which another one is several instances.
+#[derive(Debug)]
+struct One {
+    program: Program,
+    hash: [u8; 32],
+}
+
+/// Several instances of a program, ready to run as one.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) compiled: Arc<Compiled>,
+    instances: Instances,
+    count: usize,
+    /// The names that are another client's in each instance.
+    clients: Vec<String>,
+}
+
+impl Batch {
+    /// The names that clients play, instance by instance.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = |at| self.clients.iter().map(move |client| Instances::name(client, at));
+        (0..self.count).flat_map(names).collect()
+    }
+
+    /// The values of one program's inputs as this program's: an instance's, or a party's, which all instances share.
+    pub(crate) fn given<'v>(&self, values: &[Option<&'v Value>], instance: usize) -> Vec<Option<&'v Value>> {
+        let mut all = vec![None; self.compiled.inputs().len()];
+        for (input, value) in values.iter().enumerate().filter(|(_, value)| value.is_some()) {
+            all[self.instances.input(input, instance)] = *value;
+        }
+        all
+    }
+
+    /// A run as one instance's client sees it.
+    pub(crate) fn run_of(&self, one: &Compiled, instance: usize, run: Run) -> Run {
+        let outputs = (0..one.outputs().len()).map(|output| self.instances.output(output, instance));
+        Run { outputs: outputs.map(|output| run.outputs[output].clone()).collect(), ..run }
+    }
 }
 
 /// A program's plan for what a protocol offers.
@@ -56,16 +100,22 @@ impl Compiled {
         let mut refusals = Vec::new();
         for capabilities in protocols().map(|protocol| protocol.capabilities()) {
             match lowered(&program, capabilities, debug) {
-                Ok(lowered) => return Ok(Self::hashed(program, lowered, debug, capabilities)),
+                Ok(lowered) => return Ok(Self::hashed(program, lowered, debug, capabilities, None)),
                 Err(refusal) => refusals.push(refusal),
             }
         }
         Err(refusals.swap_remove(0).into())
     }
 
-    fn hashed(program: Program, lowered: Lowered, debug: bool, capabilities: Capabilities) -> Arc<Self> {
+    fn hashed(
+        program: Program,
+        lowered: Lowered,
+        debug: bool,
+        capabilities: Capabilities,
+        one: Option<Arc<One>>,
+    ) -> Arc<Self> {
         let hash = if debug { program.hash().map(|byte| !byte) } else { program.hash() };
-        Arc::new(Self::with_plan(program, lowered, hash, debug, capabilities))
+        Arc::new(Self { one, ..Self::with_plan(program, lowered, hash, debug, capabilities) })
     }
 
     fn with_plan(
@@ -76,8 +126,8 @@ impl Compiled {
         capabilities: Capabilities,
     ) -> Self {
         let plan = Arc::new(lowered.plan.clone());
-        let (plan_digest, others) = Default::default();
-        Self { program, lowered, plan, plan_digest, hash, debug, capabilities, others }
+        let (plan_digest, others, batches) = Default::default();
+        Self { program, lowered, plan, plan_digest, hash, debug, capabilities, others, one: None, batches }
     }
 
     /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
@@ -95,7 +145,8 @@ impl Compiled {
             return Ok(known.clone());
         }
         let lowered = lowered(&self.program, capabilities, self.debug)?;
-        let other = Self::hashed(self.program.clone(), lowered, self.debug, capabilities);
+        let one = self.one.clone();
+        let other = Self::hashed(self.program.clone(), lowered, self.debug, capabilities, one);
         let other = other.with_window(self.plan.window);
         others.push(other.clone());
         Ok(other)
@@ -110,7 +161,34 @@ impl Compiled {
         }
         let mut lowered = self.lowered.clone();
         lowered.plan.window = bytes;
-        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.capabilities))
+        let (program, one) = (self.program.clone(), self.one.clone());
+        Arc::new(Self { one, ..Self::with_plan(program, lowered, self.hash, self.debug, self.capabilities) })
+    }
+
+    /// So many instances of it as one program, with a plan for the same protocols. These names are another client's in each
+    /// ([`Program::times`]). It is lowered once.
+    ///
+    /// # Errors
+    /// If several instances can't be one program.
+    pub(crate) fn times(&self, count: usize, clients: &[String]) -> Result<Arc<Batch>, Error> {
+        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = batches.iter().find(|known| known.count == count && known.clients == clients) {
+            return Ok(known.clone());
+        }
+        let instances = self.program.times(count, clients)?;
+        let program = instances.program.clone();
+        let lowered = lowered(&program, self.capabilities, self.debug)?;
+        let one = Arc::new(One { program: self.program.clone(), hash: self.hash });
+        let compiled = Self::hashed(program, lowered, self.debug, self.capabilities, Some(one));
+        let compiled = compiled.with_window(self.plan.window);
+        let batch = Arc::new(Batch { compiled, instances, count, clients: clients.to_vec() });
+        batches.push(batch.clone());
+        Ok(batch)
+    }
+
+    /// The program by which uses of kept values are judged, and its hash: of several instances the one that they are of.
+    pub(crate) fn judged(&self) -> (&Program, [u8; 32]) {
+        self.one.as_deref().map_or((&self.program, self.hash), |one| (&one.program, one.hash))
     }
 
     /// The program.

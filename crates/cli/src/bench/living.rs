@@ -1,5 +1,6 @@
 //! `tacit bench living`: how long a client waits for a small run of a deployment that lives, alone and among many, beside a
-//! run for which everybody meets anew.
+//! run for which everybody meets anew; and how many answers a second there are with batches, where requests that wait together
+//! are instances of one run.
 //!
 //! One row of a linear model: the first party gives the weights, the client the row, and it alone learns the score. Parties
 //! are processes; clients are threads of this one. A run's time is what its client waits, from asking to the output.
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tacit::advanced::program::{encode, reference};
 use tacit::program::{Builder, Data, Dtype, InputType, ProgramError, Range, Recipient, Value};
 use tacit::setup::Config;
@@ -27,6 +28,12 @@ pub(crate) struct LivingArgs {
     /// For living: so many clients ask at once [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
     pub(super) clients: Option<u16>,
+    /// For living: instances that a run of a batch has at most [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(super) batch: Option<u8>,
+    /// For living: how long a run waits for others of its batch [default: 2]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
+    pub(super) window_ms: Option<u64>,
 }
 
 /// Runs whose times are measured, of each kind.
@@ -38,6 +45,9 @@ const QUICK_CLIENTS: u16 = 4;
 const FIRST_RUNS: usize = 3;
 /// Runs at a time, as `tacit serve` has it.
 const AT_ONCE: u16 = 4;
+/// Instances of a run with batches, and how long it waits for them.
+const BATCH: u8 = 16;
+const WINDOW_MS: u64 = 2;
 const FRAC: u8 = 16;
 /// Raw values of so many bits, around zero.
 const BITS: u32 = 17;
@@ -53,6 +63,9 @@ pub(super) struct Job {
     seed: u64,
     /// Whether the party serves; else it gathers its links for each run.
     serves: bool,
+    /// Instances that a run has at most, and how long it waits for them.
+    batch: u8,
+    window_ms: u64,
 }
 
 impl Job {
@@ -70,6 +83,8 @@ impl Job {
                 protocol: self.protocol.clone(),
                 at_once: AT_ONCE,
                 queue: QUEUE,
+                batch: self.batch.into(),
+                window: Duration::from_millis(self.window_ms),
                 runs: None,
                 open: vec![OPEN.to_owned()],
                 holdings: Holdings::default(),
@@ -131,8 +146,13 @@ struct Client {
 
 impl Client {
     /// A client of this configuration with so many questions, which nobody else has of `number`.
-    fn new(job: &Job, config: &Path, number: usize, questions: usize) -> Result<Self, Failure> {
-        let compiled = job.program()?;
+    fn new(
+        job: &Job,
+        compiled: &Arc<Compiled>,
+        config: &Path,
+        number: usize,
+        questions: usize,
+    ) -> Result<Self, Failure> {
         let question = |at: usize| -> Result<Question, Failure> {
             let [weights, row] = compiled.inputs() else { return Err(Failure::aborted("two inputs")) };
             let row_value = job.numbers(row, (number << 20 | at) as u64 + 1);
@@ -227,29 +247,36 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
     let parties = Local::new(&name)?.parties.len();
     let parties = args.parties_or(parties);
     let names: Vec<String> = (0..many).map(|number| format!("client{number}")).collect();
-    let deployment = |serves: bool, groups: &[usize]| -> Result<Vec<Times>, Failure> {
+    let deployment = |serves: bool, batch: u8, groups: &[usize]| -> Result<Vec<Times>, Failure> {
         let folder = tempfile::tempdir().map_err(|error| Failure::aborted(error.to_string()))?;
         let configs = configure(folder.path(), args.transport(), parties, &names)?;
-        let job = Job { protocol: name.clone(), features, seed: args.seed(), serves };
+        let window_ms = args.living.window_ms.unwrap_or(WINDOW_MS);
+        let job = Job { protocol: name.clone(), features, seed: args.seed(), serves, batch, window_ms };
         // Before processes are started that would find it out, too.
-        job.program()?;
+        let compiled = job.program()?;
         let (parties, clients) = configs.split_at(parties);
         let serving = Serving::start(parties, &job, &context.this_command)?;
         let group = |&many: &usize| -> Result<Times, Failure> {
+            let each = |number: usize| runs / many + usize::from(number < runs % many);
             let group = clients.iter().enumerate().take(many);
-            let group = group.map(|(number, config)| Client::new(&job, config, number, runs.div_ceil(many)));
+            let group =
+                group.map(|(number, config)| Client::new(&job, &compiled, config, number, each(number)));
             measure(&group.collect::<Result<Vec<_>, _>>()?)
         };
         groups.iter().map(group).collect::<Result<_, _>>().map_err(|failure| serving.blame(failure))
     };
-    let living = deployment(true, &[1, many])?;
-    let fresh = deployment(false, &[1])?;
+    let batch = args.living.batch.unwrap_or(BATCH);
+    let living = deployment(true, 1, &[1, many])?;
+    let batched = deployment(true, batch, &[many])?;
+    let fresh = deployment(false, 1, &[1])?;
     let [idle, busy] = &living[..] else { return Err(Failure::aborted("two groups of clients")) };
-    let kinds = [("idle", idle, 1), ("busy", busy, many), ("fresh", &fresh[0], 1)];
+    let kinds =
+        [("idle", idle, 1), ("busy", busy, many), ("batched", &batched[0], many), ("fresh", &fresh[0], 1)];
     if context.json {
         let mut object = json!({"bench": "living", "protocol": name, "parties": parties,
             "transport": args.transport().name(), "count": runs, "rows": 1, "features": features,
-            "clients": many, "seconds": idle.percentile(50), "version": env!("CARGO_PKG_VERSION")});
+            "clients": many, "batch": batch, "window_ms": args.living.window_ms.unwrap_or(WINDOW_MS),
+            "seconds": idle.percentile(50), "version": env!("CARGO_PKG_VERSION")});
         for (kind, times, _) in kinds {
             object[format!("{kind}_p50_seconds")] = json!(times.percentile(50));
             object[format!("{kind}_p99_seconds")] = json!(times.percentile(99));
@@ -262,11 +289,12 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
         let kind = match kind {
             "fresh" => "everybody meets anew for each run",
             "busy" => "a deployment that lives, under load",
+            "batched" => "the same with batches",
             _ => "a deployment that lives, otherwise idle",
         };
         let of = [50, 99].map(|of_100| seconds(times.percentile(of_100)));
         let [half, most] = of;
-        table.row([kind.to_owned(), clients.to_string(), half, most, rate(times.per_second(), " runs/s")]);
+        table.row([kind.to_owned(), clients.to_string(), half, most, rate(times.per_second(), " answers/s")]);
     }
     context.line(&format!(
         "{name} of {parties} parties over {}, {runs} runs of one row with {features} features: all answers are right\n{table}",

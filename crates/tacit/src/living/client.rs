@@ -1,12 +1,14 @@
 //! A client of a deployment that serves: it asks all parties alike, and plays its part once all say that the run begins.
 
+use super::batch::in_run;
 use super::control::{Player, Request, ToClient, ToParty, bound, is_one_twice, read, write};
 use super::desk::shown;
 use super::server::mesh;
 use crate::deployment::{endpoint_of, run_over};
+use crate::error::link;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
-use crate::{Compiled, Error, Progress, Run, Source};
+use crate::{Compiled, Endpoint, Error, Progress, Run, Source};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,6 +40,7 @@ pub(crate) struct Wish<'a> {
 /// A request and what is known of it.
 struct Asking<'a> {
     config: &'a Config,
+    compiled: &'a Compiled,
     request: Request,
     needs: Vec<String>,
     deadline: Instant,
@@ -51,6 +54,8 @@ enum Outcome {
         run: u64,
         players: Vec<Player>,
     },
+    /// A party doesn't begin the run of several instances after all: nothing was sent.
+    Alone,
     /// A party was lost before the run began: nothing was sent.
     Lost,
 }
@@ -79,32 +84,48 @@ pub(crate) fn ask(
         )));
     };
     let endpoint = endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?;
-    let me = parties.len() + place;
     let given: Vec<Option<&Value>> = inputs.iter().map(Option::as_ref).collect();
-    endpoint.encode(me, &given)?;
-    let mut id = [0; 8];
-    OsEntropy.fill(&mut id).map_err(|error| compiled.aborted(error.into()))?;
+    endpoint.encode(parties.len() + place, &given)?;
     let request = Request {
-        id: u64::from_le_bytes(id),
+        id: drawn(compiled)?,
         program: compiled.hash(),
         protocol: chosen.to_string(),
         plays,
         tag: wish.tag.to_owned(),
+        alone: false,
     };
-    let asking = Asking { config, request, needs, deadline: Instant::now() + within, within, notes };
-    let (mut attendance, run, players) = asking.until_begun(links)?;
-    let endpoint = endpoint.bound_to(bound(run, wish.tag, &players));
-    let lent = attendance.lend(parties.len() + players.len());
-    let mesh = mesh(Box::new(lent), config, me, &players);
-    let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
-    let played = run_over(me, &chosen, &[endpoint], own, progress, || Ok(vec![mesh]));
-    *links = attendance.after_run();
-    Ok(played?.swap_remove(0))
+    let deadline = Instant::now() + within;
+    let mut asking = Asking { config, compiled, request, needs, deadline, within, notes };
+    loop {
+        let begun = asking.until_begun(links)?;
+        let is_one = begun.2.len() == endpoint.clients.len();
+        match asking.play(begun, links, &chosen, &endpoint, &given, progress) {
+            // Another client's doing, as a rule: this one asks again by itself, once.
+            Err(error) if !is_one && is_loss(&error) => asking.ask_alone()?,
+            played => return played,
+        }
+    }
+}
+
+/// A request's number.
+fn drawn(compiled: &Compiled) -> Result<u64, Error> {
+    let mut id = [0; 8];
+    OsEntropy.fill(&mut id).map_err(|error| compiled.aborted(error.into()))?;
+    Ok(u64::from_le_bytes(id))
+}
+
+/// Whether a run ended since somebody was lost or gave up, and not since a check failed or while one was under way.
+fn is_loss(error: &Error) -> bool {
+    let is_link = matches!(error, Error::Aborted { cause, .. } if link(cause).is_some());
+    is_link && !error.is_attempt()
 }
 
 impl Asking<'_> {
     /// Asks, and asks again if a party was lost, until the run begins.
-    fn until_begun(&self, links: &mut Option<Attendance>) -> Result<(Attendance, u64, Vec<Player>), Error> {
+    fn until_begun(
+        &mut self,
+        links: &mut Option<Attendance>,
+    ) -> Result<(Attendance, u64, Vec<Player>), Error> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
             let mut attendance = match links.take() {
@@ -113,6 +134,7 @@ impl Asking<'_> {
             };
             match self.wait(&mut attendance) {
                 Ok(Outcome::Begins { run, players }) => return Ok((attendance, run, players)),
+                Ok(Outcome::Alone) => self.ask_alone()?,
                 Ok(Outcome::Lost) if Instant::now() < self.deadline => std::thread::sleep(PAUSE),
                 Ok(Outcome::Lost) => {
                     let missing = "a party was lost again and again".to_owned();
@@ -128,6 +150,49 @@ impl Asking<'_> {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Asks anew, for a run of one instance.
+    fn ask_alone(&mut self) -> Result<(), Error> {
+        (self.request.id, self.request.alone) = (drawn(self.compiled)?, true);
+        self.deadline = Instant::now() + self.within;
+        Ok(())
+    }
+
+    /// Plays this client's part in a run that begins, in its instance.
+    fn play(
+        &self,
+        (mut attendance, run, players): (Attendance, u64, Vec<Player>),
+        links: &mut Option<Attendance>,
+        chosen: &Chosen,
+        one: &Endpoint,
+        given: &[Option<&Value>],
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        let Some(place) = players.iter().position(|player| self.is_own(player)) else {
+            return Err(Error::Refused("a run began without this client".to_owned()));
+        };
+        let (parties, instance) = (one.parties.len(), place / one.clients.len().max(1));
+        let (endpoint, batch) = in_run(one, players.len())?;
+        let endpoint = endpoint.bound_to(bound(run, &self.request.tag, &players));
+        let given = batch.as_ref().map_or_else(|| given.to_vec(), |batch| batch.given(given, instance));
+        let lent = attendance.lend(parties + players.len());
+        let mesh = mesh(Box::new(lent), self.config, parties + place, &players);
+        let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
+        let played = run_over(parties + place, chosen, &[endpoint], own, progress, || Ok(vec![mesh]));
+        *links = attendance.after_run();
+        let run = played?.swap_remove(0);
+        Ok(match batch {
+            Some(batch) => batch.run_of(&one.compiled, instance, run),
+            None => run,
+        })
+    }
+
+    /// Whether this client is the player.
+    fn is_own(&self, player: &Player) -> bool {
+        let me = self.config.me().checked_sub(self.config.parties().len());
+        let me = me.and_then(|me| self.config.clients().get(me));
+        player.plays == self.request.plays && me.is_some_and(|me| player.is(me))
     }
 
     fn missing(&self, missing: String) -> SetupError {
@@ -187,6 +252,9 @@ impl Asking<'_> {
                     let (party, reason) = (parties[party].name.clone(), shown(&reason));
                     return Err(Error::Declined { party, reason });
                 }
+                Some(ToClient::Again { id: its }) if its == id && !self.request.alone => {
+                    return Ok(Outcome::Alone);
+                }
                 Some(ToClient::Begin { id: its, run, players }) if its == id => {
                     if begun.is_empty() {
                         // All have said that they would: the others begin now, or they don't.
@@ -212,11 +280,10 @@ impl Asking<'_> {
         if let Some((party, _)) = all.find(|(_, theirs)| *theirs != (run, players.clone())) {
             return declined(party, "it would begin another run than the first party");
         }
-        let me = self.config.me().checked_sub(self.config.parties().len());
-        let me = me.and_then(|me| self.config.clients().get(me));
-        let is_own =
-            |player: &Player| player.plays == self.request.plays && me.is_some_and(|me| player.is(me));
-        if !players.iter().map(|player| &player.plays).eq(&self.needs) || !players.iter().any(is_own) {
+        let is_one = players.len() == self.needs.len();
+        let is_played = |players: &[Player]| players.iter().map(|player| &player.plays).eq(&self.needs);
+        let is_whole = players.chunks(self.needs.len()).all(is_played);
+        if !is_whole || !players.iter().any(|player| self.is_own(player)) || (self.request.alone && !is_one) {
             return declined(0, "it would begin another run than was asked for");
         }
         if is_one_twice(&players.iter().collect::<Vec<_>>()) {

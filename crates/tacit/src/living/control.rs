@@ -21,6 +21,8 @@ pub(crate) struct Request {
     pub(crate) plays: String,
     /// Those who want to meet in one run say the same.
     pub(crate) tag: String,
+    /// Its run is to be of one instance, since one of several was lost.
+    pub(crate) alone: bool,
 }
 
 /// What a client says to a party.
@@ -41,6 +43,8 @@ pub(crate) enum ToClient {
     Busy { id: u64, seconds: u32 },
     /// The request comes to nothing.
     Refused { id: u64, reason: String },
+    /// Its run of several instances doesn't begin here: it is to be asked for alone.
+    Again { id: u64 },
     /// The run begins now: the next message is the session's first.
     Begin { id: u64, run: u64, players: Vec<Player> },
 }
@@ -155,6 +159,7 @@ mod tests {
             protocol: "astra".into(),
             plays: "a".into(),
             tag: String::new(),
+            alone: false,
         };
         let bytes = write(&ToParty::Ask(request.clone()));
         assert_eq!(read(&bytes), Some(ToParty::Ask(request)));
@@ -176,6 +181,7 @@ mod tests {
             protocol: "astra roles=012".into(),
             plays: "bidder".into(),
             tag: "x".into(),
+            alone: true,
         };
         let proposal = Proposal {
             run: 9,

@@ -3,7 +3,7 @@
 mod runs;
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
-use super::order::{Order, Seated, Taken};
+use super::order::{Group, Order, Seated, Taken};
 use super::server::Serving;
 use crate::endpoint::hex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -65,6 +65,8 @@ pub(crate) struct Desk {
     protocol: String,
     /// The programs that are served, and which of their names clients play, in order.
     programs: HashMap<[u8; 32], Vec<String>>,
+    /// How many instances a run of each program may have, if several.
+    batches: HashMap<[u8; 32], usize>,
     /// The names that any client may play; every other one is its own client's.
     open: Vec<String>,
     visitors: BTreeMap<u64, Visitor>,
@@ -108,9 +110,10 @@ impl Desk {
             names,
             protocol,
             programs,
+            batches: HashMap::new(),
             open: serving.open.clone(),
             visitors: BTreeMap::new(),
-            order: Order::new(serving.queue),
+            order: Order::new(serving.queue, serving.window),
             lanes: vec![None; usize::from(serving.at_once) + 1],
             runs: BTreeMap::new(),
             ready: BTreeMap::new(),
@@ -123,6 +126,17 @@ impl Desk {
             left: serving.runs,
             closed: None,
         }
+    }
+
+    /// Runs of a program may have so many instances.
+    pub(crate) fn batch(&mut self, program: [u8; 32], most: usize) {
+        self.batches.insert(program, most);
+    }
+
+    /// Whether a run has several instances.
+    fn is_batch(&self, run: u64) -> bool {
+        let needs = |pending: &Pending| self.programs.get(&pending.proposal.program).map_or(0, Vec::len);
+        self.runs.get(&run).is_some_and(|pending| pending.proposal.players.len() > needs(pending))
     }
 
     /// So many attempts may still come, and no more runs are under way at a time.
@@ -195,7 +209,8 @@ impl Desk {
         let waiting = self.runs.values().filter(|run| self.me == 0 && run.stage != Stage::Running);
         let late = waiting.map(|run| run.since + LATE);
         let again = (self.not_before > now).then_some(self.not_before);
-        late.chain(again).min().map(|then| then.saturating_duration_since(now))
+        let events = late.chain(again).map(|then| then.saturating_duration_since(now));
+        events.chain(self.order.pause(now)).min()
     }
 
     fn has_room(&self) -> bool {
@@ -236,7 +251,7 @@ impl Desk {
                     for other in self.others() {
                         hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
                     }
-                    self.requeue(run);
+                    self.requeue(run, false);
                 }
             }
             Speaker::Party(0) => {
@@ -295,7 +310,7 @@ impl Desk {
                 }
                 Between::Requeue { run } if party == 0 => {
                     if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
-                        self.requeue(run);
+                        self.requeue(run, false);
                     }
                     None
                 }
@@ -350,7 +365,7 @@ impl Desk {
         }
         if self.me == 0 {
             let needs = self.programs.get(&request.program).cloned().unwrap_or_default();
-            match self.order.ask(guest, &client, &request, needs) {
+            match self.order.ask(guest, &client, &request, needs, Instant::now()) {
                 Taken::Ready => {}
                 Taken::Waits(missing) => {
                     hub.say(Speaker::Guest(guest), write(&ToClient::Waits { id: request.id, missing }));
@@ -426,28 +441,39 @@ impl Desk {
         (0..self.names.len()).filter(move |&party| party != me)
     }
 
-    /// Party 0 takes back a run that hasn't begun.
+    /// Party 0 takes back a run that hasn't begun. One of several instances is taken apart: each is asked for alone, so that
+    /// it comes to nothing for those alone whose fault it is.
     fn cancel(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        if self.is_batch(run) {
+            for party in self.others() {
+                hub.say(Speaker::Party(party), write(&Between::Requeue { run }));
+            }
+            return self.requeue(run, true);
+        }
         for party in self.others() {
             hub.say(Speaker::Party(party), write(&Between::Cancel { run, reason: reason.to_owned() }));
         }
         self.release(hub, run, reason);
     }
 
-    /// Forgets a run that hasn't begun; its clients' requests wait on.
-    fn requeue(&mut self, run: u64) {
+    /// Forgets a run that hasn't begun; its clients' requests wait on, for runs of one instance if they are to be alone.
+    fn requeue(&mut self, run: u64, alone: bool) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
-        let mut seats = Vec::new();
-        for (player, request) in &proposal.players {
-            let its = |visitor: &Visitor| visitor.run == Some(run) && player.is(&visitor.client);
-            if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
-                visitor.run = None;
-                seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
+        let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
+        // The last one first, as each is put before those that wait.
+        for players in proposal.players.chunks(needs.len().max(1)).rev() {
+            let mut seats = Vec::new();
+            for (player, request) in players {
+                let its = |visitor: &Visitor| visitor.run == Some(run) && player.is(&visitor.client);
+                if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
+                    visitor.run = None;
+                    seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
+                }
             }
-        }
-        if self.me == 0 && !seats.is_empty() {
-            let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
-            self.order.put_back(proposal.program, proposal.tag.clone(), needs, seats);
+            if self.me == 0 && !seats.is_empty() {
+                let (program, tag, needs) = (proposal.program, proposal.tag.clone(), needs.clone());
+                self.order.put_back(Group { program, tag, needs, seats, alone, since: Instant::now() });
+            }
         }
         self.rest(&proposal);
     }
@@ -458,11 +484,15 @@ impl Desk {
             return self.cancel(hub, run, reason);
         }
         hub.say(Speaker::Party(0), write(&Between::Decline { run, reason: reason.to_owned() }));
+        if self.is_batch(run) {
+            return self.requeue(run, true);
+        }
         self.release(hub, run, reason);
     }
 
     /// Forgets a run that doesn't begin; its clients hear of it.
     fn release(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        let is_batch = self.is_batch(run);
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         for (player, request) in &proposal.players {
             let its = |visitor: &Visitor| {
@@ -476,8 +506,9 @@ impl Desk {
             };
             (visitor.asked, visitor.run) = (None, None);
             self.order.leave(guest);
-            let refused = ToClient::Refused { id: *request, reason: reason.to_owned() };
-            hub.say(Speaker::Guest(guest), write(&refused));
+            let (id, reason) = (*request, reason.to_owned());
+            let said = if is_batch { ToClient::Again { id } } else { ToClient::Refused { id, reason } };
+            hub.say(Speaker::Guest(guest), write(&said));
         }
         self.rest(&proposal);
     }

@@ -5,7 +5,8 @@
 //! # The order of things
 //! 1. A client sends the same request to all parties: the program's hash, which of its names it plays, a tag.
 //! 2. Each party checks it by itself: is the program one that it serves, may this client play this name?
-//! 3. Party 0 puts requests that belong together into a run, and proposes it: its number, a lane, who plays what.
+//! 3. Party 0 puts requests that belong together into a run, and proposes it: its number, a lane, who plays what. Requests of
+//!    one program may be instances of one run ([`batch`]).
 //! 4. Each other party accepts if it has been told the same by each of these clients, and its own links of the lane rest.
 //! 5. When all have accepted, party 0 says so. Each party tells the run's clients that it begins, and with whom, and plays.
 //! 6. The session's handshake is over the program, the protocol, the run's number and the clients with their fingerprints:
@@ -19,6 +20,7 @@
 //! that this one doesn't serve, nor twice what a client has asked for once; nor have a client's input be shared in another
 //! program, run or company than all honest endpoints of the run have agreed on.
 
+mod batch;
 mod client;
 mod control;
 mod desk;

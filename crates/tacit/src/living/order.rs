@@ -2,10 +2,11 @@
 //!
 //! Requests that name the same program and tag meet in one run, which is ready when each of the program's names is played.
 //! Of the runs that are ready the one is next whose clients were served longest ago, so one client with many connections
-//! doesn't keep others waiting.
+//! doesn't keep others waiting. Others of its program and tag are instances of the same run ([`super::batch`]).
 
-use super::control::{Player, Request};
+use super::control::{Player, Request, is_one_twice};
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Fingerprint};
 
 /// Runs that wait to be, and that one client has asked for first, at most.
@@ -26,8 +27,12 @@ pub(crate) struct Group {
     pub(crate) program: [u8; 32],
     pub(crate) tag: String,
     /// The program's names that are no party's, in its order.
-    needs: Vec<String>,
+    pub(crate) needs: Vec<String>,
     pub(crate) seats: Vec<Seated>,
+    /// Whether it is to be a run of one instance.
+    pub(crate) alone: bool,
+    /// Since when it is ready, or the last of its requests is here.
+    pub(crate) since: Instant,
 }
 
 impl Group {
@@ -59,14 +64,16 @@ pub(crate) struct Order {
     groups: Vec<Group>,
     /// Runs that wait to be, at most.
     most: usize,
+    /// How long a run that is ready waits for others of its program.
+    window: Duration,
     /// When each client was served last.
     served: HashMap<String, u64>,
     turn: u64,
 }
 
 impl Order {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { groups: Vec::new(), most, served: HashMap::new(), turn: 0 }
+    pub(crate) fn new(most: usize, window: Duration) -> Self {
+        Self { groups: Vec::new(), most, window, served: HashMap::new(), turn: 0 }
     }
 
     /// Takes in a client's request for a program that needs these names played.
@@ -76,6 +83,7 @@ impl Order {
         client: &Client,
         request: &Request,
         needs: Vec<String>,
+        now: Instant,
     ) -> Taken {
         let print = client.fingerprint.map(|Fingerprint(print)| print);
         let player = Player { plays: request.plays.clone(), client: client.name.clone(), print };
@@ -91,11 +99,13 @@ impl Order {
             None if self.groups.len() >= self.most || self.seats_of(client) >= EACH => return Taken::Busy,
             None => {
                 let (program, tag) = (request.program, request.tag.clone());
-                self.groups.push(Group { program, tag, needs, seats: Vec::new() });
+                let (seats, alone) = (Vec::new(), request.alone);
+                self.groups.push(Group { program, tag, needs, seats, alone, since: now });
                 self.groups.len() - 1
             }
         };
         let group = &mut self.groups[at];
+        (group.since, group.alone) = (now, group.alone || request.alone);
         let place = group.place(&seated.player.plays);
         let before = group.seats.iter().take_while(|other| group.place(&other.player.plays) < place).count();
         group.seats.insert(before, seated);
@@ -104,17 +114,11 @@ impl Order {
     }
 
     /// Puts back a run that was taken out and couldn't begin. It had its turn, and is the first of those served as long ago.
-    pub(crate) fn put_back(
-        &mut self,
-        program: [u8; 32],
-        tag: String,
-        needs: Vec<String>,
-        seats: Vec<Seated>,
-    ) {
-        for seated in &seats {
+    pub(crate) fn put_back(&mut self, group: Group) {
+        for seated in &group.seats {
             self.served.remove(&seated.player.client);
         }
-        self.groups.insert(0, Group { program, tag, needs, seats });
+        self.groups.insert(0, group);
     }
 
     /// In how many runs that wait to be a client has a place.
@@ -138,8 +142,21 @@ impl Order {
         missing
     }
 
-    /// Takes out the run that is next, if one is ready of those whose clients may all have one more.
-    pub(crate) fn next(&mut self, may: impl Fn(&Player) -> bool) -> Option<Group> {
+    /// How long until a run that waits for others of its program needn't any more.
+    pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
+        let ready = self.groups.iter().filter(|group| group.missing().is_empty());
+        let left = ready.map(|group| (group.since + self.window).saturating_duration_since(now));
+        left.filter(|left| !left.is_zero()).min()
+    }
+
+    /// Takes out the instances of the run that is next, if one is ready of those whose clients may all have one more. `most`
+    /// says how many instances a run of a program has at most.
+    pub(crate) fn next(
+        &mut self,
+        now: Instant,
+        most: impl Fn(&[u8; 32]) -> usize,
+        may: impl Fn(&Player) -> bool,
+    ) -> Vec<Group> {
         let last = |group: &Group| {
             let each = group.seats.iter().map(|seated| self.served.get(&seated.player.client).copied());
             each.map(Option::unwrap_or_default).max()
@@ -147,17 +164,52 @@ impl Order {
         let is_ready = |group: &Group| {
             group.missing().is_empty() && group.seats.iter().all(|seated| may(&seated.player))
         };
-        let ready = self.groups.iter().enumerate().filter(|(_, group)| is_ready(group));
-        let (at, _) = ready.min_by_key(|(at, group)| (last(group), *at))?;
-        let group = self.groups.remove(at);
+        let mut ready: Vec<usize> = (0..self.groups.len()).filter(|&at| is_ready(&self.groups[at])).collect();
+        ready.sort_by_key(|&at| (last(&self.groups[at]), at));
+        let next = ready.iter().find_map(|&first| {
+            let most = most(&self.groups[first].program);
+            let together = self.together(first, &ready, most);
+            let waits = most > 1 && !self.groups[first].alone && together.len() < most;
+            (!waits || now >= self.groups[first].since + self.window).then_some(together)
+        });
+        let Some(mut next) = next else { return Vec::new() };
+        // Runs have 1, 2, 4, ... instances: parties and clients needn't make ready for every number.
+        next.truncate(1 << next.len().ilog2());
+        let taken: Vec<Group> = next.iter().map(|&at| self.groups[at].clone()).collect();
+        let mut at = 0..;
+        self.groups.retain(|_| at.next().is_none_or(|at| !next.contains(&at)));
         self.turn += 1;
         if self.served.len() > 2 * self.most {
             self.served.clear();
         }
-        for seated in &group.seats {
+        for seated in taken.iter().flat_map(|group| &group.seats) {
             self.served.insert(seated.player.client.clone(), self.turn);
         }
-        Some(group)
+        taken
+    }
+
+    /// A run that is ready, and others of those that can be instances of the same: no client has a part in two.
+    fn together(&self, first: usize, ready: &[usize], most: usize) -> Vec<usize> {
+        let one = &self.groups[first];
+        let mut players: Vec<&Player> = one.seats.iter().map(|seated| &seated.player).collect();
+        let mut together = vec![first];
+        for &at in ready.iter().filter(|&&at| at != first && !one.alone) {
+            let other = &self.groups[at];
+            let own = players.len();
+            if together.len() >= most
+                || other.alone
+                || (&other.program, &other.tag) != (&one.program, &one.tag)
+            {
+                continue;
+            }
+            players.extend(other.seats.iter().map(|seated| &seated.player));
+            if is_one_twice(&players) {
+                players.truncate(own);
+            } else {
+                together.push(at);
+            }
+        }
+        together
     }
 }
 
@@ -176,28 +228,38 @@ mod tests {
             protocol: "replicated".into(),
             plays: plays.into(),
             tag: tag.into(),
+            alone: false,
         };
-        order.ask(guest, &client(name), &request, vec!["x".into(), "y".into()])
+        order.ask(guest, &client(name), &request, vec!["x".into(), "y".into()], Instant::now())
     }
 
-    fn guests(group: Option<Group>) -> Vec<u64> {
-        group.map_or_else(Vec::new, |group| group.seats.iter().map(|seated| seated.guest).collect())
+    fn orders(most: usize) -> Order {
+        Order::new(most, Duration::ZERO)
+    }
+
+    /// The clients of the next run, of one instance.
+    fn next(order: &mut Order, may: impl Fn(&Player) -> bool) -> Vec<u64> {
+        guests(&order.next(Instant::now(), |_| 1, may))
+    }
+
+    fn guests(groups: &[Group]) -> Vec<u64> {
+        groups.iter().flat_map(|group| &group.seats).map(|seated| seated.guest).collect()
     }
 
     #[test]
     fn requests_of_one_tag_meet_in_the_programs_order() {
-        let mut order = Order::new(10);
+        let mut order = orders(10);
         assert_eq!(ask(&mut order, 1, "alice", "y", "a"), Taken::Waits(vec!["x".into()]));
         assert_eq!(ask(&mut order, 2, "bob", "x", "b"), Taken::Waits(vec!["y".into()]));
-        assert!(order.next(|_| true).is_none());
+        assert!(next(&mut order, |_| true).is_empty());
         assert_eq!(ask(&mut order, 3, "carol", "x", "a"), Taken::Ready);
-        assert_eq!(guests(order.next(|_| true)), [3, 1]);
-        assert_eq!((guests(order.next(|_| true)), order.missing()), (vec![], vec!["y".to_owned()]));
+        assert_eq!(next(&mut order, |_| true), [3, 1]);
+        assert_eq!((next(&mut order, |_| true), order.missing()), (vec![], vec!["y".to_owned()]));
     }
 
     #[test]
     fn one_client_takes_neither_the_whole_queue_nor_more_runs_than_it_may() {
-        let mut order = Order::new(100);
+        let mut order = orders(100);
         for guest in 0..EACH as u64 {
             assert_eq!(ask(&mut order, guest, "greedy", "x", ""), Taken::Waits(vec!["y".into()]));
         }
@@ -206,23 +268,23 @@ mod tests {
         assert_eq!(ask(&mut order, 21, "modest", "y", ""), Taken::Ready);
         assert_eq!(ask(&mut order, 22, "modest", "y", "own"), Taken::Waits(vec!["x".into()]));
         assert_eq!(ask(&mut order, 23, "greedy", "x", "own"), Taken::Ready);
-        assert!(order.next(|player| player.client != "greedy").is_none());
-        assert_eq!(guests(order.next(|_| true)), [0, 21]);
+        assert!(next(&mut order, |player| player.client != "greedy").is_empty());
+        assert_eq!(next(&mut order, |_| true), [0, 21]);
     }
 
     #[test]
     fn nobody_plays_both_names_and_a_second_request_begins_another_run() {
-        let mut order = Order::new(10);
+        let mut order = orders(10);
         ask(&mut order, 1, "alice", "x", "");
         assert_eq!(ask(&mut order, 2, "alice", "y", ""), Taken::Waits(vec!["x".into()]));
         assert_eq!(ask(&mut order, 3, "alice", "x", ""), Taken::Waits(vec!["y".into()]));
         assert_eq!(ask(&mut order, 4, "bob", "y", ""), Taken::Ready);
-        assert_eq!(guests(order.next(|_| true)), [1, 4]);
+        assert_eq!(next(&mut order, |_| true), [1, 4]);
     }
 
     #[test]
     fn who_was_served_longest_ago_is_next() {
-        let mut order = Order::new(100);
+        let mut order = orders(100);
         let one = |order: &mut Order, guest, name: &str| {
             let request = Request {
                 id: guest,
@@ -230,21 +292,23 @@ mod tests {
                 protocol: String::new(),
                 plays: "x".into(),
                 tag: String::new(),
+                alone: false,
             };
-            assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()]), Taken::Ready);
+            let now = Instant::now();
+            assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()], now), Taken::Ready);
         };
         for guest in 0..3 {
             one(&mut order, guest, "greedy");
         }
         one(&mut order, 10, "modest");
         one(&mut order, 11, "meek");
-        let turns: Vec<Vec<u64>> = (0..5).map(|_| guests(order.next(|_| true))).collect();
+        let turns: Vec<Vec<u64>> = (0..5).map(|_| next(&mut order, |_| true)).collect();
         assert_eq!(turns, [vec![0], vec![10], vec![11], vec![1], vec![2]]);
     }
 
     #[test]
     fn the_queue_is_bounded_but_for_those_whom_others_wait_for() {
-        let mut order = Order::new(2);
+        let mut order = orders(2);
         ask(&mut order, 1, "alice", "x", "");
         ask(&mut order, 2, "bob", "x", "");
         assert_eq!(ask(&mut order, 3, "carol", "x", ""), Taken::Busy);
@@ -255,6 +319,43 @@ mod tests {
             (ask(&mut order, 3, "carol", "x", ""), order.missing()),
             (Taken::Waits(vec!["y".into()]), vec!["y".to_owned()])
         );
-        assert_eq!(guests(order.next(|_| true)), [1, 4]);
+        assert_eq!(next(&mut order, |_| true), [1, 4]);
+    }
+
+    /// Asks for a program of one name, whose tag is this.
+    fn ask_one(order: &mut Order, guest: u64, name: &str, tag: &str, alone: bool, now: Instant) {
+        let (program, plays, tag) = ([2; 32], "x".to_owned(), tag.to_owned());
+        let request = Request { id: guest, program, protocol: String::new(), plays, tag, alone };
+        assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()], now), Taken::Ready);
+    }
+
+    #[test]
+    fn requests_of_a_window_are_instances_of_one_run() {
+        let (window, start) = (Duration::from_millis(5), Instant::now());
+        let mut order = Order::new(100, window);
+        for (guest, name) in ["a", "b", "c", "a"].into_iter().enumerate() {
+            ask_one(&mut order, guest as u64, name, "", false, start);
+        }
+        ask_one(&mut order, 4, "d", "other", false, start);
+        assert!(guests(&order.next(start, |_| 4, |_| true)).is_empty());
+        assert_eq!(order.pause(start), Some(window));
+        // As many as there may be wait for no others; of three there are two.
+        assert_eq!(guests(&order.next(start, |_| 3, |_| true)), [0, 1]);
+        let due = start + window;
+        assert_eq!(order.pause(due), None);
+        assert_eq!(guests(&order.next(due, |_| 4, |_| true)), [2, 3]);
+        assert_eq!(guests(&order.next(due, |_| 4, |_| true)), [4]);
+        assert!(guests(&order.next(due, |_| 4, |_| true)).is_empty());
+    }
+
+    #[test]
+    fn a_request_that_is_to_be_alone_neither_waits_nor_has_company() {
+        let start = Instant::now();
+        let mut order = Order::new(100, Duration::from_secs(1));
+        for (guest, name) in ["a", "b", "c"].into_iter().enumerate() {
+            ask_one(&mut order, guest as u64, name, "", name == "b", start);
+        }
+        assert_eq!(guests(&order.next(start, |_| 4, |_| true)), [1]);
+        assert_eq!(guests(&order.next(start, |_| 2, |_| true)), [0, 2]);
     }
 }

@@ -1,5 +1,6 @@
 //! A party that serves: its links stay, runs come and go.
 
+use super::batch;
 use super::control::{Player, Proposal, bound};
 use super::desk::{Begun, Desk};
 use super::gauges::Gauges;
@@ -58,6 +59,12 @@ pub struct Serving {
     pub at_once: u16,
     /// Runs that wait to be at most; a request for another one is told that the parties are busy.
     pub queue: usize,
+    /// Instances that a run has at most: requests of one program are instances of one run, which is a run of as many clients.
+    /// With 1 each request is a run by itself; 16 is the most. All parties have to allow it.
+    pub batch: usize,
+    /// How long a run that is ready waits at the first party for others of its program, if a run may have several instances.
+    /// Without waiting there are several wherever requests wait for a lane.
+    pub window: Duration,
     /// After so many runs it ends by itself.
     pub runs: Option<u64>,
     /// The names of programs that any client may play which is enrolled. Every other name is played by the client alone whose
@@ -188,7 +195,13 @@ impl Server {
         let attempts = Attempts::default();
         let most = runs_at_once(&chosen, &serving);
         let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
-        let desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
+        let mut desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
+        if serving.holdings.store.is_none() {
+            // What a store has is for the one program.
+            for (program, Known { endpoint, .. }) in &known {
+                desk.batch(*program, batch::most(endpoint, serving.batch));
+            }
+        }
         let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
         Ok(Self {
@@ -325,10 +338,17 @@ impl Server {
                 self.desk.lost(client);
             }
         }
-        let Some(Known { offer, .. }) = self.shared.offers.get(&proposal.program) else { return Ok(()) };
+        let Some(Known { offer, endpoint }) = self.shared.offers.get(&proposal.program) else {
+            return Ok(());
+        };
         let is_lasting = result.as_ref().is_err_and(|error| is_lasting(error, proposal));
-        let clients = proposal.players.iter();
-        let clients = clients.map(|(player, _)| (player.plays.clone(), player.client.clone())).collect();
+        let batch = batch::in_run(endpoint, proposal.players.len()).ok().and_then(|(_, batch)| batch);
+        let (compiled, names) = match &batch {
+            Some(batch) => (&batch.compiled, batch.names()),
+            None => (&offer.compiled, endpoint.clients.clone()),
+        };
+        let clients = proposal.players.iter().map(|(player, _)| player.client.clone());
+        let clients = names.into_iter().zip(clients).collect();
         let (number, attempts) = (self.ended, self.attempts.count());
         let admitted = self.attempts.admit();
         if admitted.is_err() {
@@ -339,7 +359,7 @@ impl Server {
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
-        let written = told(Served { number, compiled: &offer.compiled, clients, result, attempts });
+        let written = told(Served { number, compiled, clients, result, attempts });
         // That it stops for good comes first, whether or not anybody reads what is told.
         admitted?;
         written
@@ -421,13 +441,16 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
         return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
     };
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let endpoint = endpoint.clone().bound_to(bound(proposal.run, &proposal.tag, &players));
+    let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
+    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &players));
     let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
     let (store, state) = match held.as_deref_mut() {
         Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
         None => (None, None),
     };
-    let given = Given::Values(vec![offer.inputs.iter().map(Option::as_ref).collect()]);
+    let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
+    let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
+    let given = Given::Values(vec![inputs]);
     let own = match state {
         Some((state, fill)) if offer.compiled.has_residents() => {
             let residents = Residents { state, fill, store };
@@ -484,6 +507,8 @@ mod tests {
                 protocol: protocol.to_owned(),
                 at_once: 4,
                 queue: QUEUE,
+                batch: 1,
+                window: Duration::ZERO,
                 runs: None,
                 open: Vec::new(),
                 holdings: Holdings { store: None, state },

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tacit_net::setup::{Attendance, Client, Config, SetupError, Word, enrol, init, quiet, strike};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 
+mod batches;
 mod rogue;
 
 const PROTOCOL: &str = "replicated";
@@ -23,13 +24,15 @@ const LONG: Duration = Duration::from_secs(40);
 struct House {
     dir: tempfile::TempDir,
     port: u16,
+    /// Instances that a run has at most; runs wait for as many.
+    batch: usize,
 }
 
 impl House {
     fn new() -> Self {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_ports());
         init(dir.path(), 3, &["alice".into(), "bob".into(), "carol".into()], "127.0.0.1", port).unwrap();
-        Self { dir, port }
+        Self { dir, port, batch: 1 }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -91,7 +94,8 @@ impl House {
         let has = |name: &&str| program.inputs().iter().any(|input| input.owner == **name);
         let open = open.iter().filter(|name| has(name)).map(|name| (*name).to_owned()).collect();
         let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings::default());
-        let serving = Serving { protocol, at_once: 3, queue, runs, open, holdings };
+        let (batch, window) = (self.batch, LONG);
+        let serving = Serving { protocol, at_once: 3, queue, batch, window, runs, open, holdings };
         Server::open(&self.party(number), vec![offer], serving)
     }
 }
@@ -193,6 +197,7 @@ fn request(program: &Arc<Compiled>, id: u64, plays: &str) -> Request {
         protocol: PROTOCOL.into(),
         plays: plays.into(),
         tag: String::new(),
+        alone: false,
     }
 }
 
@@ -440,7 +445,8 @@ fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
         let offer = Offer { compiled: product(&["alice", "bob"]), inputs: given };
         let (open, holdings) = (open.map(str::to_owned).to_vec(), Holdings::default());
         let (protocol, queue, runs) = (PROTOCOL.to_owned(), QUEUE, None);
-        let serving = Serving { protocol, at_once: 1, queue, runs, open, holdings };
+        let (batch, window) = (1, LONG);
+        let serving = Serving { protocol, at_once: 1, queue, batch, window, runs, open, holdings };
         let refused = Server::open(&house.party(0), vec![offer], serving).map(drop);
         assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(name)), "{refused:?}");
     }

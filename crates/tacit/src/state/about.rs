@@ -195,7 +195,7 @@ impl About {
 
     /// What the program would do with it that it may not be used for.
     fn misuse(&self, endpoint: &Endpoint, slot: &KeptType, rows: &[u64]) -> Option<String> {
-        let (program, hash) = (endpoint.compiled.program(), endpoint.compiled.hash());
+        let (program, hash) = endpoint.compiled.judged();
         if !self.readers.is_empty() && !self.readers.contains(&hash) {
             return Some(format!("{self} may be read by other programs only: this one is {}", digits(&hash)));
         }
@@ -215,7 +215,10 @@ impl About {
             ));
         }
         let learners = self.learners.as_ref()?;
-        let depends = program.depending_on(slot.node);
+        let Some(kept) = program.kept().into_iter().find(|kept| kept.name == slot.name) else {
+            return Some(format!("{self} is read by instances of a program that doesn't read it"));
+        };
+        let depends = program.depending_on(kept.node);
         let allowed = |name: &String| learners.contains(name);
         for output in program.outputs().iter().filter(|output| depends[output.node.index()]) {
             let is_allowed = match &output.to {

@@ -73,10 +73,11 @@ impl Desk {
                 (program, String::new(), Vec::new())
             } else {
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
-                match self.order.next(|player| runs_of(runs, player) < each) {
-                    Some(group) => (group.program, group.tag, group.seats),
-                    None => return,
-                }
+                let most = |program: &[u8; 32]| self.batches.get(program).copied().unwrap_or(1);
+                let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
+                let Some(first) = groups.first() else { return };
+                let (program, tag) = (first.program, first.tag.clone());
+                (program, tag, groups.into_iter().flat_map(|group| group.seats).collect())
             };
             self.last_run += 1;
             let run = self.last_run;
@@ -144,9 +145,15 @@ impl Desk {
         let Some(needs) = self.programs.get(&proposal.program) else {
             return Some("doesn't serve this program".to_owned());
         };
-        let played = proposal.players.iter().map(|(player, _)| &player.plays);
-        if !played.eq(needs) {
-            return Some("not each of the program's names is played once".to_owned());
+        let is_played = |players: &[(Player, u64)]| players.iter().map(|(player, _)| &player.plays).eq(needs);
+        let mut instances = proposal.players.chunks(needs.len().max(1));
+        let count = instances.len();
+        if !instances.all(is_played) || (count == 0) != needs.is_empty() {
+            return Some("not each of the program's names is played once in each instance".to_owned());
+        }
+        let most = self.batches.get(&proposal.program).copied().unwrap_or(1);
+        if count > 1 && (count > most || !count.is_power_of_two()) {
+            return Some(format!("doesn't run {count} instances of the program together"));
         }
         if is_one_twice(&proposal.players.iter().map(|(player, _)| player).collect::<Vec<_>>()) {
             return Some("a client would play two names".to_owned());
@@ -182,11 +189,13 @@ impl Desk {
 
     /// The connections of a proposal's clients, if each has asked this party for just that.
     fn guests_of(&self, hub: &Hub, proposal: &Proposal) -> Option<Vec<u64>> {
+        let several = self.is_batch(proposal.run);
         let guest = |(player, id): &(Player, u64)| {
             let has_asked = |visitor: &Visitor| {
                 let same = |request: &Request| {
                     let asked = (request.id, &request.plays, &request.program, &request.tag);
                     asked == (*id, &player.plays, &proposal.program, &proposal.tag)
+                        && !(several && request.alone)
                 };
                 let free = visitor.run.is_none_or(|run| run == proposal.run);
                 let asks = free && visitor.asked.as_ref().is_some_and(same);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::living::server::{Holdings, Serving};
 use std::collections::HashMap;
+use std::time::Duration;
 use tacit_net::setup::Client;
 
 const PROGRAM: [u8; 32] = [7; 32];
@@ -13,6 +14,8 @@ fn desk(attempts: usize) -> Desk {
         protocol: "replicated".into(),
         at_once: 4,
         queue: 9,
+        batch: 1,
+        window: Duration::ZERO,
         runs: None,
         open: vec!["x".into(), "y".into()],
         holdings: Holdings::default(),
