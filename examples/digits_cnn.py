@@ -3,8 +3,11 @@
 The owner trains the network in the clear (a convolution, ReLU, a pool, a linear layer; in NumPy, a second)
 and writes it as an ONNX file, as a framework would export it. The client asks about images and is told which
 digits they are, not how sure the network is. The servers learn neither weights nor images.
+
+`python digits_cnn.py digits.onnx` keeps the file, for `tacit infer digits.onnx`.
 """
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -92,7 +95,7 @@ def write(weights: dict[str, Any], path: Path) -> None:
 if __name__ == "__main__":
     trained = train()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "digits.onnx"
+        file = Path(sys.argv[1] if len(sys.argv) > 1 else f"{folder}/digits.onnx")
         write(trained, file)
         model = tacit.onnx.load(file)
     plan = model.plan(rows=len(asked), owner="owner", client="client", bound=1.0)

@@ -12,24 +12,26 @@ use crate::program::Program;
 /// Runs the command line `args` and returns the exit code.
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
-/// none; `demo(json)` an exit code.
+/// none; `infer(arguments)` and `demo(json)` an exit code.
 #[pyfunction]
 #[pyo3(name = "main")]
 pub(crate) fn run(
     py: Python<'_>,
     args: Vec<OsString>,
     load: Py<PyAny>,
+    infer: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 ) -> i32 {
     // `-P`: modules of the folder that the command runs in (a file `re.py`, say) are not the library's.
     let name = interpreter.display().to_string();
     let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
-    py.detach(|| tacit_cli::main(args, &PythonFront { load, demo, interpreter }, this_command))
+    py.detach(|| tacit_cli::main(args, &PythonFront { load, infer, demo, interpreter }, this_command))
 }
 
 struct PythonFront {
     load: Py<PyAny>,
+    infer: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 }
@@ -46,17 +48,23 @@ impl Front for PythonFront {
         })
     }
 
+    fn infer(&self, args: &[String]) -> Result<i32, String> {
+        Ok(Python::attach(|py| code(py, self.infer.bind(py).call1((args,)))))
+    }
+
     fn demo(&self, json: bool) -> Result<i32, String> {
-        Python::attach(|py| {
-            let code = self.demo.bind(py).call1((json,)).and_then(|code| code.extract());
-            Ok(code.unwrap_or_else(|error| {
-                error.print(py);
-                1
-            }))
-        })
+        Ok(Python::attach(|py| code(py, self.demo.bind(py).call1((json,)))))
     }
 
     fn interpreter(&self) -> Option<PathBuf> {
         Some(self.interpreter.clone())
     }
+}
+
+/// The exit code that a function returned; 1 for what it raised, which is printed.
+fn code(py: Python<'_>, returned: PyResult<Bound<'_, PyAny>>) -> i32 {
+    returned.and_then(|code| code.extract()).unwrap_or_else(|error| {
+        error.print(py);
+        1
+    })
 }

@@ -1,4 +1,4 @@
-"""The command `tacit`: the core's command line, for which Python loads programs and runs the demo."""
+"""The command `tacit`: the core's, for which Python loads programs, asks networks and runs the demo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def main() -> int:
     """Runs the command line of this process; the exit code."""
     # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(sys.argv[1:], _load, _demo, sys.executable)
+    return _native.main(sys.argv[1:], _load, _infer, _demo, sys.executable)
 
 
 def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
@@ -34,6 +34,12 @@ def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] 
         import traceback
 
         return traceback.format_exc().rstrip()
+
+
+def _infer(arguments: list[str]) -> int:
+    from tacit._infer import main
+
+    return main(arguments)
 
 
 def _demo(as_json: bool) -> int:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[np.float64]
 
 
+MAX_FRACTION = 16
+"""The most fraction bits of weights and queries: scores can have 32."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The largest magnitudes that are accepted. Everybody knows them, and values beyond are refused.
@@ -79,6 +83,19 @@ def within(name: str, values: Array, bound: float, axis: int) -> None:
         f"{name}{place}: beyond the declared bound of {bound:g}; declare Bounds({name}={needed:g}), "
         "or other units for the features"
     )
+
+
+def checked_form(features: Any, labels: Sequence[Any], fraction: Any) -> None:
+    """Refuses queries without features, a single class, and fractions whose products don't fit."""
+    if not isinstance(features, int) or features < 1:
+        raise ProgramError(f"features={features!r}: a query has one feature at least")
+    if len(labels) == 1:
+        raise ProgramError(
+            f"labels={labels!r}: there is nothing to tell apart",
+            hint="use two labels or more, or none for a regression",
+        )
+    if not isinstance(fraction, int) or not 1 <= fraction <= MAX_FRACTION:
+        raise ProgramError(f"fraction={fraction!r} has to be from 1 to {MAX_FRACTION}")
 
 
 def checked_units(units: Any, features: int) -> None:

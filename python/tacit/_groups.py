@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tacit._elementary import rsqrt
@@ -9,7 +10,7 @@ from tacit._functions import clip, maximum, minimum, stack, where
 from tacit._location import fault
 from tacit._repeat import repeat
 from tacit._tensor import Tensor
-from tacit._train import FINE, matrix, mean_of_products
+from tacit._train import FINE, matrix, mean_of_products, rows_of
 from tacit.errors import ProgramError
 
 _LEAST_TRACE = 2.0**-20
@@ -27,7 +28,7 @@ def k_means(x: Tensor, centres: Any, *, steps: int = 20) -> Tensor:
         centres: (groups, features) to begin with: public, or secret, such as some rows of `x`.
         steps: How many; once no row changes its group further ones change nothing.
     """
-    one = matrix(x)
+    one = rows_of(x)
     low, high = one.range
 
     def step(old: Tensor) -> Tensor:
@@ -43,7 +44,7 @@ def k_means(x: Tensor, centres: Any, *, steps: int = 20) -> Tensor:
 
 def nearest(x: Tensor, centres: Any) -> Tensor:
     """Which centre each row is nearest to, by number: `predict` of scikit-learn's `KMeans`."""
-    one = matrix(x)
+    one = rows_of(x)
     return _distances(one, _like(one, centres)).argmin(axis=1)
 
 
@@ -62,7 +63,7 @@ def pca(x: Tensor, components: int, *, squarings: int = 10) -> tuple[Tensor, Ten
     Returns:
         (components, features) of unit length, and (components) variances, in steps of 2**-24.
     """
-    one = matrix(x)
+    one = rows_of(x)
     rows, features = one.shape
     if not 1 <= components <= min(rows - 1, features):
         raise fault(ProgramError, f"components={components}: there are from 1 to {min(rows - 1, features)}")
@@ -71,7 +72,8 @@ def pca(x: Tensor, components: int, *, squarings: int = 10) -> tuple[Tensor, Ten
     most = max(map(abs, left.range))
     found, variances = [], []
     for _ in range(components):
-        power = repeat(squarings, lambda old: _of_trace_one(old @ old), _of_trace_one(left))
+        trace = maximum(_diagonal(left).sum(), _LEAST_TRACE)
+        power = repeat(squarings, lambda old: _enlarged(old @ old), clip(left / trace, -1, 1))
         # A column of v v^T, and the longest of them.
         column = power @ _one_hot(_diagonal(power).argmax(), features).astype(FINE)
         vector = clip(column * rsqrt(maximum((column * column).sum(), _LEAST_TRACE)), -1, 1)
@@ -83,10 +85,18 @@ def pca(x: Tensor, components: int, *, squarings: int = 10) -> tuple[Tensor, Ten
     return stack(found), stack(variances)
 
 
-def _of_trace_one(a: Tensor) -> Tensor:
-    """A positive matrix divided by the sum of its diagonal: no entry is beyond 1 then."""
-    trace = maximum(_diagonal(a).sum(), _LEAST_TRACE)
-    return clip(a / trace, -1, 1)
+def _enlarged(a: Tensor) -> Tensor:
+    """A positive matrix times the power of two with which the sum of its diagonal is above 1/2 and at most 1.
+
+    No entry is beyond that sum. That of the square of such a matrix is 1 / (4 features) at least. Comparisons
+    with powers of two take a tenth of the rounds of a quotient.
+    """
+    import numpy as np
+
+    powers = 2 ** np.arange(math.ceil(math.log2(4 * a.shape[0])))
+    is_small = _diagonal(a).sum() <= 0.5 / powers
+    # 1 + 1 + 2 + 4 + ...
+    return clip(a * ((is_small * powers).sum() + 1), -1, 1)
 
 
 def _diagonal(a: Tensor) -> Tensor:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import linecache
 import os
 import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import CodeType
 
     from tacit.errors import ProgramError
@@ -27,8 +30,24 @@ class Location(NamedTuple):
     text: str
 
 
+_said: ContextVar[Location | None] = ContextVar("said", default=None)
+
+
+@contextlib.contextmanager
+def said(location: Location) -> Iterator[None]:
+    """While what is computed comes from no line of the user's, but from this place of a file that is read."""
+    before = _said.set(location)
+    try:
+        yield
+    finally:
+        _said.reset(before)
+
+
 def caller() -> Location:
     """The user's expression that is being evaluated."""
+    known = _said.get()
+    if known is not None:
+        return known
     frame = sys._getframe(1)
     while _is_ours(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit._bounds import Bounds, checked_units, decoded, is_within_reason, queries_of
+from tacit import _public_file
+from tacit._bounds import Bounds, checked_form, checked_units, decoded, is_within_reason, queries_of
 from tacit._elementary import sigmoid, tanh
 from tacit._functions import relu
+from tacit._public_file import is_count
 from tacit._tensor import Tensor, matmul
 from tacit._trace import function, reveal, secret
 from tacit.dtypes import fixed, int8, int16
 from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     import numpy as np
@@ -65,9 +68,12 @@ class Forest:
     fraction: int = 13
 
     def __post_init__(self) -> None:
+        checked_form(self.features, self.labels, self.fraction)
         checked_units(self.units, self.features)
-        if not 1 <= self.fraction <= 16:
-            raise ProgramError(f"fraction={self.fraction!r} has to be from 1 to 16")
+        if self.trees < 1 or self.leaves < 2:
+            raise ProgramError(
+                f"trees={self.trees}, leaves={self.leaves}: one tree of two leaves is the least"
+            )
         if self.bounds.bias * self.trees >= 2.0 ** (63 - VALUE_FRACTION):
             raise ProgramError(
                 f"a score of {self.trees} trees of up to {self.bounds.bias:g} each has no room",
@@ -125,6 +131,25 @@ class Forest:
         """
         return decoded(outputs, self.labels)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
+
+        Raises:
+            InputError: A label is neither text nor a number nor a bool.
+            OSError: The file can't be written.
+        """
+        _public_file.save(self, path, "forest", {"trees": self.trees, "leaves": self.leaves})
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Forest:
+        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
+
+        Raises:
+            OSError: The file can't be read.
+            InputError: It holds none, or a damaged one.
+        """
+        return _public_file.load(path, Forest, "forest", {"trees": is_count, "leaves": is_count})
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
@@ -150,7 +175,10 @@ class Network:
     fraction: int = 16
 
     def __post_init__(self) -> None:
+        checked_form(self.features, self.labels, self.fraction)
         checked_units(self.units, self.features)
+        if not self.layers or min(self.layers) < 1:
+            raise ProgramError(f"layers={self.layers!r}: the last one's scores are the least")
         if self.activation not in ACTIVATIONS:
             names = ", ".join(ACTIVATIONS)
             raise ProgramError(f"activation={self.activation!r} isn't one of {names}")
@@ -196,6 +224,25 @@ class Network:
             InputError: There are no outputs: only the client's run has them.
         """
         return decoded(outputs, self.labels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
+
+        Raises:
+            InputError: A label is neither text nor a number nor a bool.
+            OSError: The file can't be written.
+        """
+        _public_file.save(self, path, "network", {"layers": self.layers, "activation": self.activation})
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Network:
+        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
+
+        Raises:
+            OSError: The file can't be read.
+            InputError: It holds none, or a damaged one.
+        """
+        return _public_file.load(path, Network, "network", {"layers": _are_counts, "activation": _is_name})
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +379,15 @@ def trained_network(
         arrays[f"weights[{place}]"] = factors
         arrays[f"biases[{place}]"] = bias
     return Trained(model, arrays)
+
+
+def _are_counts(value: Any) -> bool:
+    """Whether this is a list of integers, of a few."""
+    return isinstance(value, list) and len(value) < 1000 and all(map(is_count, value))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _check_within(what: str, values: Any, bound: float, name: str) -> None:

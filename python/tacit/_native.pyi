@@ -40,6 +40,7 @@ def protocols() -> list[str]: ...
 def main(
     args: list[str],
     load: Callable[[Path, list[str]], tuple[Program, str, str] | str],
+    infer: Callable[[list[str]], int],
     demo: Callable[[bool], int],
     interpreter: _StrPath,
 ) -> int: ...

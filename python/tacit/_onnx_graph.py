@@ -146,7 +146,7 @@ def reader() -> Any:
         import onnx.helper
         import onnx.numpy_helper
     except ImportError:
-        raise InputError("reading networks needs the package onnx: pip install 'tacit[onnx]'") from None
+        raise InputError("reading networks needs the package onnx: pip install onnx") from None
     return onnx
 
 

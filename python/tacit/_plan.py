@@ -245,15 +245,14 @@ class Plan:
 
     def _in_words(self, most: int | None) -> str:
         """What `show` prints, with so many operations at most."""
-        operations = [line.encode("unicode_escape").decode() for line in self._program.operations()]
+        operations = self._program.operations()
         left = 0 if most is None else len(operations) - most
         if most is not None and left > 0:
             half = most // 2
             operations[half : half + left] = [f"... {left} more; plan.show() prints them all"]
-        plan, *before = self._given()
-        lines = [plan, *before, f"  {len(self._program.operations())} operations:"]
+        lines = [*self._given(), f"  {len(self._program.operations())} operations:"]
         lines += [f"    {line}" for line in operations]
-        return "\n".join([*lines, *self._learnt()])
+        return _printable([*lines, *self._learnt()])
 
     def _given(self) -> list[str]:
         """Lines on what it is, and what comes in."""
@@ -295,7 +294,15 @@ class Plan:
         return hash(self.hash)
 
     def __repr__(self) -> str:
-        return "<" + "\n".join([*self._given(), *self._learnt()]) + ">"
+        return f"<{_printable([*self._given(), *self._learnt()])}>"
+
+
+def _printable(lines: list[str]) -> str:
+    """Lines in which nothing steers a terminal: names in a plan from elsewhere may hold anything."""
+    return "\n".join(
+        "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+        for line in lines
+    )
 
 
 def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:

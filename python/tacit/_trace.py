@@ -186,7 +186,9 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
 
 
 def _is_slip(name: str, owner: str) -> bool:
-    """Whether a name is another with two letters the wrong way round, or a letter too few or too many."""
+    """Whether a name is another in other case, with two letters swapped, or with one too few or too many."""
+    if name != owner and name.casefold() == owner.casefold():
+        return True
     if len(name) < 4 or not (name + owner).isalpha():
         return False
     if len(name) == len(owner):

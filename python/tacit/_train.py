@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FINE = fixed(24)
 """What sums of squares and the equations are in: products of two still fit in 64 bits."""
 
+MOST = 2.0**15
+"""Up to which size rows have room for sums of squares in these steps."""
+
 _LEAST_PIVOT = 2.0**-14
 """What a pivot is at least: below it columns depend on one another as far as anybody can tell."""
 
@@ -29,7 +32,8 @@ _ROOM = 62
 def standardize(x: Tensor, *, bound: float = 8.0) -> Tensor:
     """Each column less its mean and divided by its standard deviation, and cut off beyond `bound` of them.
 
-    What `sklearn.preprocessing.StandardScaler` does. A column that is constant becomes 0.
+    What `sklearn.preprocessing.StandardScaler` does, by a quotient for each element. A constant column
+    becomes 0.
     """
     one = matrix(x)
     centred = one - one.mean(axis=0)
@@ -65,7 +69,7 @@ def linear_regression(
         batch: Rows of a step, in their order; all if not given.
     """
     x, y = _samples(x, y)
-    if solver == "sgd":
+    if checked_solver(solver, "exact", "sgd") == "sgd":
         return _descend(lambda scores: scores, x, y, alpha, bound, epochs, rate, batch)
     rows = x.shape[0]
     centre, middle = x.mean(axis=0), y.mean()
@@ -102,7 +106,7 @@ def logistic_regression(
         batch: Rows of a step of "sgd", in their order; all if not given.
     """
     x, y = _samples(x, y)
-    if solver == "sgd":
+    if checked_solver(solver, "irls", "sgd") == "sgd":
         return _descend(sigmoid, x, y, alpha, bound, epochs or 100, rate, batch)
     import numpy as np
 
@@ -222,12 +226,32 @@ def _samples(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Rows and what belongs to each, as fixed point."""
     from tacit._statistics import as_fixed
 
-    one, other = matrix(x), as_fixed(tensor_of(y))
+    one, other = rows_of(x), as_fixed(tensor_of(y))
     if other.shape != one.shape[:1]:
         raise fault(
             ProgramError, f"x has shape {one.shape}, and y {other.shape}", "give a y for each row of x"
         )
     return one, other
+
+
+def rows_of(x: Any) -> Tensor:
+    """Rows of features of a size for which sums of squares have room, as fixed point."""
+    one = matrix(x)
+    low, high = one.range
+    if max(-low, high) > MOST:
+        raise fault(
+            ProgramError,
+            f"x may be anything from {low:g} to {high:g}, and beyond {MOST:g} sums of squares have no room",
+            "declare its range=(low, high), or give tacit.learn.standardize(x)",
+        )
+    return one
+
+
+def checked_solver(solver: str, *known: str) -> str:
+    """A way that there is."""
+    if solver not in known:
+        raise fault(ProgramError, f"solver={solver!r} isn't one of {' and '.join(known)}")
+    return solver
 
 
 def matrix(x: Any) -> Tensor:

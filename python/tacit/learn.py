@@ -22,7 +22,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit._bounds import Bounds, checked_units, decoded, is_number, queries_of, within
+from tacit import _public_file
+from tacit._bounds import Bounds, checked_form, checked_units, decoded, is_number, queries_of, within
 from tacit._groups import k_means, nearest, pca
 from tacit._models import Forest, Network, Trained
 from tacit._tensor import matmul
@@ -34,7 +35,6 @@ from tacit.errors import InputError, ProgramError
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-    from typing import NoReturn
 
     import numpy as np
     from numpy.typing import NDArray
@@ -62,14 +62,8 @@ __all__ = [
 FRACTION = 13
 """Fraction bits of weights and queries if nothing else is said (section 5.3); scores have twice as many."""
 
-MAX_FRACTION = 16
-"""The most: scores can have 32."""
-
-_FORMAT = "tacit predictor 1"
-"""The first entry of a file, after `format`."""
-
-_MAX_FILE = 1 << 26
-"""Bytes of a file that are read at most: units of a million features take a third of it."""
+_FORM = "predictor"
+"""What a file of it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +89,7 @@ class Predictor:
     fraction: int = FRACTION
 
     def __post_init__(self) -> None:
-        if not isinstance(self.features, int) or self.features < 1:
-            raise ProgramError(f"features={self.features!r}: a query has one feature at least")
-        if len(self.labels) == 1:
-            raise ProgramError(
-                f"labels={self.labels!r}: there is nothing to tell apart",
-                hint="use two labels or more, or none for a regression",
-            )
-        if not isinstance(self.fraction, int) or not 1 <= self.fraction <= MAX_FRACTION:
-            raise ProgramError(f"fraction={self.fraction!r} has to be from 1 to {MAX_FRACTION}")
+        checked_form(self.features, self.labels, self.fraction)
         checked_units(self.units, self.features)
         self._check_bounds()
 
@@ -163,18 +149,7 @@ class Predictor:
             InputError: A label is neither text nor a number nor a bool.
             OSError: The file can't be written.
         """
-        import json
-        from pathlib import Path
-
-        for label in self.labels:
-            if not _is_label(label):
-                raise InputError(f"the label {label!r} is neither text nor a finite number nor a bool")
-        public = {name: getattr(self, name) for name in ("features", "labels", "fraction")}
-        units = self.units
-        public["units"] = [_plain(unit) for unit in units] if isinstance(units, tuple) else _plain(units)
-        bounds = {name: _plain(getattr(self.bounds, name)) for name in ("weights", "queries", "bias")}
-        text = json.dumps({"format": _FORMAT, **public, "bounds": bounds}, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        _public_file.save(self, path, _FORM, {})
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Predictor:
@@ -184,41 +159,7 @@ class Predictor:
             OSError: The file can't be read.
             InputError: It holds no predictor, or a damaged one.
         """
-        import json
-        from pathlib import Path
-
-        def wrong(why: str) -> NoReturn:
-            raise InputError(f"{path} holds no predictor ({why}); its owner makes it with public.save(...)")
-
-        with Path(path).open("rb") as file:
-            text = file.read(_MAX_FILE + 1)
-        if len(text) > _MAX_FILE:
-            wrong(f"it has more than {_MAX_FILE} bytes")
-        try:
-            read = json.loads(text)
-        except (ValueError, RecursionError):
-            wrong("it isn't JSON")
-        keys = {"format", "features", "labels", "units", "fraction", "bounds"}
-        if not isinstance(read, dict) or read.get("format") != _FORMAT or set(read) != keys:
-            wrong(f"it isn't of the format {_FORMAT!r}")
-        features, labels, units = read["features"], read["labels"], read["units"]
-        bounds, fraction = read["bounds"], read["fraction"]
-        if type(features) is not int or features > 1 << 32:
-            wrong("features has to be an integer, at most 2**32")
-        if not isinstance(labels, list) or not all(map(_is_label, labels)):
-            wrong("labels has to be a list of texts, numbers or bools")
-        if not isinstance(bounds, dict) or set(bounds) != {"weights", "queries", "bias"}:
-            wrong("bounds has to have weights, queries and bias")
-        if type(fraction) is not int:
-            wrong("fraction has to be an integer")
-        many = isinstance(units, list)
-        if not all(map(_is_small, [*(units if many else [units]), *bounds.values()])):
-            wrong("units and bounds have to be finite numbers")
-        try:
-            of = tuple(units) if many else units
-            return Predictor(features, tuple(labels), Bounds(**bounds), of, fraction)
-        except ProgramError as error:
-            wrong(error.message)
+        return _public_file.load(path, Predictor, _FORM, {})
 
     @property
     def _outputs(self) -> tuple[int, ...]:
@@ -386,18 +327,3 @@ def _log_odds(threshold: float, linear: Any) -> float:
     if not is_number(threshold) or not 0 < threshold < 1:
         raise InputError(f"threshold={threshold!r}: a probability above 0 and below 1 is needed")
     return math.log(threshold) - math.log1p(-threshold)
-
-
-def _is_label(value: Any) -> bool:
-    """Whether a file can hold this label."""
-    return isinstance(value, (str, bool)) or (isinstance(value, (int, float)) and _is_small(value))
-
-
-def _is_small(value: Any) -> bool:
-    """Whether this is a number that a float holds; a file's integer may have any number of digits."""
-    return isinstance(value, (int, float)) and abs(value) < 2**1000 and is_number(value)
-
-
-def _plain(value: Any) -> int | float:
-    """A number as a file holds it."""
-    return value if isinstance(value, (int, float)) else float(value)

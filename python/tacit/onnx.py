@@ -8,7 +8,7 @@
 What is public is the network's form: its operators, shapes, strides, slopes, ends of clips, and the power of
 two above the largest magnitude in each tensor of weights. Everybody gets it with the plan: `plan.save(path)`.
 
-Files are read with the package `onnx` (`pip install 'tacit[onnx]'`), opsets 13 to 21, float32. What isn't
+Files are read with the package `onnx` (`pip install onnx`), opsets 13 to 21, float32. What isn't
 supported is refused before anything is shared, all of it at once.
 """
 
@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit import _onnx_graph, nn
+from tacit import nn
 from tacit._keep import keep as keep_value
 from tacit._keep import kept as kept_value
+from tacit._location import Location, fault, said
 from tacit._repeat import assume
 from tacit._trace import function, reveal, secret
 from tacit.dtypes import fixed
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit._onnx_graph import Graph
     from tacit._plan import Plan
 
     Array: TypeAlias = NDArray[Any]
@@ -63,8 +65,8 @@ class Model:
     layers: tuple[str, ...]
     fraction: int = FRACTION
     assumed: dict[str, float] = field(default_factory=dict)
-    _graph: Any = field(default=None, repr=False)
-    _proto: Any = field(default=None, repr=False)
+    _graph: Graph = field(kw_only=True, repr=False)
+    _proto: Any = field(kw_only=True, repr=False)
 
     def parameters(self) -> dict[str, Array]:
         """The owner's inputs, by name: `run(plan, owner=model.parameters())`."""
@@ -82,6 +84,7 @@ class Model:
         client: str = "client",
         bound: float = 16.0,
         weights: str = "secret",
+        kept_as: str = "network",
     ) -> Plan:
         """The plan that asks the network about some rows at once. Only the client learns the outputs.
 
@@ -92,6 +95,7 @@ class Model:
             bound: The largest magnitude of an element of the inputs. Everybody knows it.
             weights: "secret", "kept" (shares that the plan of `keep` left with the parties) or "public",
                 which is cheaper: they are a part of the plan then, rounded to its fraction bits.
+            kept_as: Under which name `keep` kept them.
 
         Raises:
             ProgramError: A value may leave 64 bits: `calibrate`, or fewer fraction bits.
@@ -106,24 +110,27 @@ class Model:
         arrays = self.parameters()
         declare: dict[str, Callable[[str, Array], Any]] = {
             "secret": lambda name, array: secret(owner, **_declared(name, array, self.fraction)),
-            "kept": lambda name, array: kept_value(**_declared(name, array, self.fraction)),
+            "kept": lambda name, array: kept_value(**_declared(f"{kept_as}.{name}", array, self.fraction)),
             "public": lambda _, array: array,
         }
         known = {name: declare[weights](name, array) for name, array in arrays.items()}
         return _network.trace(given, known, self, client)
 
-    def keep(self, *, owner: str = "owner", readers: list[Plan] | None = None) -> Plan:
+    def keep(
+        self, *, owner: str = "owner", kept_as: str = "network", readers: list[Plan] | None = None
+    ) -> Plan:
         """The plan that leaves the weights with the parties, as shares, for plans with `weights="kept"`.
 
         Args:
             owner: Who gives them.
+            kept_as: What they are called from then on: "network.weights0" and so on.
             readers: The only plans that may read them; any, if it is `None`.
         """
         declared = {
             name: secret(owner, **_declared(name, array, self.fraction))
             for name, array in self.parameters().items()
         }
-        return _keeping.trace(declared, readers)
+        return _keeping.trace(declared, kept_as, readers)
 
     def calibrate(self, samples: Any, margin: float = 4.0) -> Model:
         """The same model with ranges from rows that are known, for networks too deep for sure ones.
@@ -141,7 +148,9 @@ class Model:
         if not margin >= 1:
             raise InputError(f"margin={margin!r} has to be 1 at least")
         given = samples if isinstance(samples, dict) else dict.fromkeys(self.inputs, samples)
-        onnx = _onnx_graph.reader()
+        from tacit._onnx_graph import reader
+
+        onnx = reader()
         from onnx.reference import ReferenceEvaluator
 
         proto = onnx.ModelProto()
@@ -154,15 +163,7 @@ class Model:
         found = ReferenceEvaluator(proto).run(None, feeds)
         largest = {name: float(np.abs(value).max()) for name, value in zip(names, found, strict=True)}
         assumed = {name: _above(margin * value) for name, value in largest.items()}
-        return Model(
-            self.inputs,
-            self.outputs,
-            self.layers,
-            self.fraction,
-            assumed,
-            self._graph,
-            self._proto,
-        )
+        return replace(self, assumed=assumed)
 
     def decode(self, outputs: Any) -> Any:
         """What the network says, from what the client's run returned: one array, or a dict of them by name.
@@ -191,10 +192,12 @@ def load(path: str | os.PathLike[str], *, fraction: int = FRACTION) -> Model:
         OSError: The file can't be read.
         InputError: It is no such file, or damaged, or something in it isn't supported; all of it is named.
     """
+    from tacit._onnx_graph import graph_of, proto_of
+
+    proto = proto_of(path)
     if not isinstance(fraction, int) or not 1 <= fraction <= FRACTION:
         raise InputError(f"fraction={fraction!r} has to be from 1 to {FRACTION}")
-    proto = _onnx_graph.proto_of(path)
-    graph = _onnx_graph.graph_of(proto)
+    graph = graph_of(proto)
     layers = tuple(layer.name for layer in graph.layers)
     return Model(graph.inputs, graph.outputs, layers, fraction=fraction, _graph=graph, _proto=proto)
 
@@ -206,25 +209,25 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
     readers = Counter(name for layer in model._graph.layers for name in layer.inputs)
     for place, layer in enumerate(model._graph.layers):
         own = {name: weights[_called(place, name)] for name in layer.weights}
-        read = []
-        for name in layer.inputs:
-            if not layer.exact or readers[name] > 1:
-                values[name] = nn.settle(values[name], model.fraction)
-            read.append(values[name])
-        try:
-            made = layer.apply(read, own)
-        except TacitError as error:
-            raise ProgramError(f"{layer.name}: {error}") from None
-        except (ValueError, IndexError) as error:
-            raise ProgramError(f"{layer.name}: its shapes don't fit ({error})") from None
-        values[layer.output] = _within(made, model.assumed.get(layer.output))
+        # Costs and errors name the layer.
+        with said(Location("layer", place + 1, layer.name)):
+            for name in layer.inputs:
+                if not layer.exact or readers[name] > 1:
+                    values[name] = nn.settle(values[name], model.fraction)
+            try:
+                made = layer.apply([values[name] for name in layer.inputs], own)
+            except (ValueError, IndexError) as error:
+                if isinstance(error, TacitError):
+                    raise
+                raise fault(ProgramError, f"its shapes don't fit ({error})") from None
+            values[layer.output] = _within(made, model.assumed.get(layer.output))
     return {name: reveal(nn.settle(values[name], model.fraction), to=client) for name in model.outputs}
 
 
 @function
-def _keeping(weights: Any, readers: Any) -> Any:
+def _keeping(weights: Any, kept_as: str, readers: Any) -> Any:
     for name, value in weights.items():
-        keep_value(value, name, readers=readers)
+        keep_value(value, f"{kept_as}.{name}", readers=readers)
     return {}
 
 

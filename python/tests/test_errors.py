@@ -129,6 +129,7 @@ PROGRAMS: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: tacit.reveal(x, to=[]), "names nobody"),
     (X, lambda x: tacit.reveal(x, to="alcie"), "is it 'alice'?"),
     (X, lambda x: tacit.reveal(x, to=["bob", "alic"]), "is it 'alice'?"),
+    (X, lambda x: tacit.reveal(x, to="Alice"), "is it 'alice'?"),
     (X, lambda x: (tacit.reveal(x), None)[1], "reveals a value that it doesn't return"),
     (X, lambda _: None, "the program reveals and keeps nothing"),
     (X, lambda x: tacit.stack([x, x[:2]]), "don't go together"),

@@ -27,7 +27,7 @@ def test_a_script_says_what_is_true(
 ) -> None:
     picture = tmp_path / "picture.svg"
     # matplotlib takes longer than all else.
-    draws = pytestconfig.getoption("--long") or script == SCRIPTS[-1]
+    draws = pytestconfig.getoption("--long")
     monkeypatch.setattr(sys, "argv", [str(script), *(["--plot", str(picture)] if draws else [])])
     monkeypatch.syspath_prepend(GALLERY)
     shown = runpy.run_path(str(script), run_name="__main__")

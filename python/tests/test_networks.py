@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from sklearn.datasets import load_digits
+from sklearn.neural_network import MLPClassifier
 
 import tacit
-from tacit import nn
+from tacit import _infer, nn
 from tests.support import same
 
 if TYPE_CHECKING:
@@ -184,8 +187,9 @@ def test_weights_that_stay_and_public_ones_give_the_same(tmp_path: Path) -> None
     model, x = read(convolutional(), tmp_path), weights(2, 1, 4, 4) / 4
     first = answers(model, {"x": x})
     with tacit.local() as run:
-        plan = model.plan(2, weights="kept")
-        run(model.keep(readers=[plan]), owner=model.parameters())
+        plan = model.plan(2, weights="kept", kept_as="mine")
+        run(model.keep(kept_as="mine", readers=[plan]), owner=model.parameters())
+        assert "mine.weights0@1" in run.kept
         same(model.decode(run(plan, client=x)), first)
         same(model.decode(run(plan, client=x)), first)
     # Public weights have the fraction bits of the images.
@@ -270,3 +274,48 @@ def test_layers_say_what_does_not_fit() -> None:
     refused("larger than the image", lambda x: nn.conv(x, np.ones((3, 2, 5, 2))))
     refused("padding=", lambda x: nn.max_pool(x, 2, padding=[1]))
     refused("one for each of 2", lambda x: nn.max_pool(x, [2]))
+
+
+def digits() -> tuple[Any, Any, Any, Any]:
+    images, labels = load_digits(return_X_y=True)
+    return images[:1437] / 16, labels[:1437], images[1437:] / 16, labels[1437:]
+
+
+def agrees(given: Any, float_ones: Any, labels: Any) -> None:
+    """As many right as in floats, but for one row."""
+    assert abs(int((given == labels).sum()) - int((float_ones == labels).sum())) <= 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_multilayer_perceptron_reads_digits_as_in_floats(tmp_path: Path) -> None:
+    train, known, asked, labels = digits()
+    estimator = MLPClassifier((24,), max_iter=15, random_state=0).fit(train, known)
+    constants = {}
+    for place, pair in enumerate(zip(estimator.coefs_, estimator.intercepts_, strict=True)):
+        constants[f"w{place}"], constants[f"b{place}"] = (value.astype(np.float32) for value in pair)
+    nodes = [
+        node("Gemm", "x,w0,b0", "h"), node("Relu", "h", "r"), node("Gemm", "r,w1,b1", "s"),
+        node("ArgMax", "s", "c", axis=1, keepdims=0),
+    ]  # fmt: skip
+    model = read(network(nodes, constants, (None, 64)), tmp_path)
+    agrees(answers(model, {"x": asked}), estimator.predict(asked), labels)
+
+
+def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proto, x = convolutional(), weights(2, 1, 4, 4) / 4
+    read(proto, tmp_path)
+    file, saved, asked, told = (str(tmp_path / name) for name in ("model.onnx", "a.plan", "x.npy", "y.npy"))
+    np.save(asked, x)
+    assert _infer.main([file, "--save", saved, "--rows", "2", "--bound", "2", "--cost", "lan"]) == 0
+    priced = capsys.readouterr().out
+    assert "replicated" in priced
+    assert all(f"layer:{place}" in priced for place in (1, 3, 5))
+    assert tacit.Plan.load(saved).inputs[0].name == "x"
+    assert _infer.main([file, "--input", f"x={asked}", "--bound", "2", "--output", told]) == 0
+    assert np.abs(np.load(told) - expected(proto, {"x": x})).max() < 0.01
+    capsys.readouterr()
+    assert _infer.main([file, "--input", asked, "--weights", "public", "--calibrate", asked, "--json"]) == 0
+    assert np.shape(json.loads(capsys.readouterr().out)["output"]) == (2, 3)
+    for wrong in [[], ["--input", f"y={asked}"], ["--input", file], ["--rows", "many"], ["--bound", "1e30"]]:
+        assert _infer.main([file, *wrong]) == 2
+        assert capsys.readouterr().err.startswith("error: ")

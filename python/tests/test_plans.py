@@ -173,6 +173,10 @@ def test_a_plan_shows_its_operations(capsys: pytest.CaptureFixture[str]) -> None
     assert text == f"{plan}\n"
     assert "operations:\n    %2 = < %1, %0: bool (1000,)  # " in text
     assert text.index("alice gives a") < text.index("operations:") < text.index("everybody learns")
+    named = tacit.function(lambda x: {"\x1b[2Jé": tacit.reveal(x)}).trace(tacit.secret("bob\x07"))
+    assert "bob\\x07 gives x" in str(named)
+    assert "[2Jé']: fixed(16)" in repr(named)
+    assert "\x1b" not in str(named)
     long = tacit.function(lambda x: tacit.reveal(sum(x[i] * (i + 2) for i in range(60)))).trace(A)
     assert "more; plan.show() prints them all" in str(long)
     long.show()

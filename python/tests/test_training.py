@@ -128,13 +128,34 @@ def test_directions_are_scikit_learns() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["astra", "replicated-malicious", "astra-malicious", "gmw"])
-def test_other_protocols_train_the_same(protocol: str) -> None:
+def test_other_protocols_train_the_same(protocol: str, pytestconfig: pytest.Config) -> None:
+    if protocol == "gmw" and not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds")
     x, y = scaled(IRIS[:12, :2]), IRIS[:12, 2]
     program = lambda x, y: learn.linear_regression(x, y, alpha=1.0)  # noqa: E731 (used twice)
     model = Ridge(1.0).fit(x, y)
     weights, bias = trained(program, x, y, ranges=[(-8, 8), (0, 8)], protocol=protocol)
     np.testing.assert_allclose(weights, model.coef_, atol=1e-3)
     np.testing.assert_allclose(bias, model.intercept_, atol=1e-3)
+
+
+@pytest.mark.parametrize("protocol", ["astra", "replicated-malicious", "astra-malicious", "gmw"])
+def test_other_protocols_find_the_same(protocol: str, pytestconfig: pytest.Config) -> None:
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("some seconds each")
+    x, y = IRIS[::10, :2] - 4, (np.arange(15) % 3 > 0).astype(float)
+    programs: list[Callable[..., Any]] = [
+        lambda x, y: learn.standardize(x) + y.mean(),
+        lambda x, y: learn.logistic_regression(x, y, epochs=3)[0],
+        lambda x, y: learn.logistic_regression(x, y, solver="sgd", epochs=2, batch=5)[0],
+        lambda x, y: learn.k_means(x, [[1.0, 0.0], [2.0, 1.0]], steps=2) + y.mean(),
+        lambda x, y: learn.pca(x, 1, squarings=3)[0] + y.mean(),
+    ]
+    for program in programs:
+        got, usual = (
+            trained(program, x, y, ranges=[(-4, 4), (0, 1)], protocol=one) for one in (protocol, "replicated")
+        )
+        np.testing.assert_array_equal(got, usual)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +167,11 @@ def test_other_protocols_train_the_same(protocol: str) -> None:
         (lambda x: learn.k_means(x, [[1.0, 2.0, 3.0]]), "centres (1, 3)"),
         (lambda x: learn.k_means(x, [[1.0, 9.0]]), "outside the range of rows, 0 to 8"),
         (lambda x: learn.pca(x, 3), "there are from 1 to 2"),
+        (
+            lambda x: learn.pca(x * 10_000, 1),
+            "declare its range=(low, high), or give tacit.learn.standardize",
+        ),
+        (lambda x: learn.logistic_regression(x, x[:, 0], solver="lbfgs"), "isn't one of irls and sgd"),  # type: ignore[arg-type]
     ],
 )
 def test_what_does_not_fit_is_refused(program: Callable[[Any], Any], says: str) -> None:

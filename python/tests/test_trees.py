@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 # Networks are trained for a few steps alone.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -89,7 +91,9 @@ def test_a_tree_asks_alike_under_every_protocol(protocol: str, pytestconfig: pyt
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
-def test_classes_by_networks_are_scikit_learns(activation: str) -> None:
+def test_classes_by_networks_are_scikit_learns(activation: str, pytestconfig: pytest.Config) -> None:
+    if activation in ("logistic", "identity") and not pytestconfig.getoption("--long"):
+        pytest.skip("much as the others")
     network = MLPClassifier((6, 4), activation=activation, random_state=0, solver="lbfgs", max_iter=30)
     bounds = learn.Bounds(weights=64, queries=16, bias=64)
     got, clear = predicted(make_pipeline(StandardScaler(), network), IRIS, bounds=bounds)
@@ -102,7 +106,7 @@ def test_a_network_reads_digits_as_in_floats() -> None:
     estimator = make_pipeline(StandardScaler(), MLPClassifier((24,), max_iter=15, random_state=0)).fit(
         train, known
     )
-    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=64, queries=2, bias=64))
+    model = learn.from_sklearn(estimator, bounds=learn.Bounds(weights=256, queries=2, bias=64))
     plan = model.public.plan(len(asked), owner="owner", client="client")
     with tacit.local() as run:
         got = run(plan, owner=model.parameters(), client=model.public.queries(asked))
@@ -128,6 +132,33 @@ def test_a_model_prints_nothing_secret_and_a_stump_is_a_tree() -> None:
     with tacit.local() as run:
         out = run(model.public.plan(8), owner=model.parameters(), client=model.public.queries(x))
     np.testing.assert_allclose(model.public.decode(out), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "public",
+    [
+        learn.Forest(3, 2, 4, labels=("a", "b"), units=(1.0, 0.5, 0.1), fraction=12),
+        learn.Network(3, (4, 1), "tanh", bounds=learn.Bounds(8, 8, 8)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_is_public_is_read_as_it_was_written(public: Any, tmp_path: Path) -> None:
+    path = tmp_path / "public.json"
+    public.save(path)
+    assert type(public).load(path) == public
+    assert type(public).load(path).plan(2).hash == public.plan(2).hash
+    written = json.loads(path.read_text())
+    for key, value in [
+        ("trees", -1),
+        ("leaves", 2.5),
+        ("layers", []),
+        ("layers", [True]),
+        ("activation", "x"),
+    ]:
+        if key in written:
+            path.write_text(json.dumps(written | {key: value}))
+            with pytest.raises(InputError, match=r"holds no (forest|network)"):
+                type(public).load(path)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,13 @@ pub(crate) enum Command {
     Demo,
     /// Run a program: as one party or client of a deployment, or all of them in this process
     Run(RunArgs),
+    /// Ask a neural network, an ONNX file, in secret; or save its plan, or say what it will cost
+    #[command(disable_help_flag = true)]
+    Infer {
+        /// The file and options: `tacit infer --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "MODEL.onnx ...")]
+        args: Vec<String>,
+    },
     /// Run a Boolean circuit on any number of instances, or say what that will cost
     Circuit(CircuitArgs),
     /// Make what every machine of a deployment needs: a folder with keys and parties.toml for each

@@ -11,6 +11,12 @@ pub trait Front {
     /// A text for the user: the file can't be read, or the program is wrong.
     fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String>;
 
+    /// Asks a neural network, with these arguments of its own; the exit code.
+    ///
+    /// # Errors
+    /// A text for the user, if there is no reader of networks here.
+    fn infer(&self, args: &[String]) -> Result<i32, String>;
+
     /// Runs the demo; the exit code.
     ///
     /// # Errors
@@ -34,11 +40,36 @@ impl Front for Native {
         ))
     }
 
+    fn infer(&self, _args: &[String]) -> Result<i32, String> {
+        Err("reading a network needs the Python package's command. Where it is, save the network's plan with `tacit infer \
+             MODEL.onnx --save network.plan`, and run that file with `tacit run`"
+            .to_owned())
+    }
+
     fn demo(&self, _json: bool) -> Result<i32, String> {
         Err("the demo trains models, for which it needs the Python package's command".to_owned())
     }
 
     fn interpreter(&self) -> Option<PathBuf> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::tacit;
+
+    #[test]
+    fn the_demo_is_pythons() {
+        assert_eq!(tacit(&["demo"]).0, 40);
+        assert_eq!(tacit(&["demo", "--json"]).0, 41);
+    }
+
+    #[test]
+    fn networks_are_pythons() {
+        assert_eq!(tacit(&["infer", "net.onnx", "--help", "--json"]).0, 42);
+        let (code, _, told) = tacit(&["infer"]);
+        assert_eq!(code, 2);
+        assert!(told.contains("no network"), "{told}");
     }
 }

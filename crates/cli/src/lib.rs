@@ -2,7 +2,7 @@
 //! `serve`, `client`, `doctor`, `bench` and `demo` do.
 //!
 //! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
-//! program, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
+//! program, read a network, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
 //! output, errors to standard error; with `--json` both are objects, one to a line, for machines to read.
 //!
 //! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
@@ -75,6 +75,10 @@ impl Context<'_> {
         };
         let done = match arguments.command {
             Command::Demo => match self.front.demo(self.json) {
+                Ok(code) => return code,
+                Err(without) => Err(Failure::usage(without)),
+            },
+            Command::Infer { args } => match self.front.infer(&args) {
                 Ok(code) => return code,
                 Err(without) => Err(Failure::usage(without)),
             },

@@ -75,6 +75,12 @@ impl Bar {
         bar
     }
 
+    /// The same notes as [`meeting`], on lines of their own.
+    pub(crate) fn meeting(&self, name: String) -> Notes {
+        let (notes, inner) = (meeting(name), self.inner.clone());
+        Arc::new(move |note| inner.suspend(|| notes(note)))
+    }
+
     /// `done` parts of `total` are.
     pub(crate) fn at(&self, done: usize, total: usize) {
         if self.start.elapsed() < PATIENCE || self.watch.is_some() {

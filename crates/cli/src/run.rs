@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
-use crate::progress::{Bar, meeting};
+use crate::progress::Bar;
 use crate::{Context, npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn deployed(
     let bar = if config.is_client() { Bar::waiting() } else { Bar::new() };
     let progress = |done, total| bar.at(done, total);
     let mut seat = Seat::with(config)?;
-    seat.tell(meeting(seat.name()));
+    seat.tell(bar.meeting(seat.name()));
     seat.play(args.plays.clone());
     seat.tag(args.tag.clone());
     let mut name = args.protocol.name();

@@ -224,7 +224,7 @@ const THREE: [&str; 10] = [
     "\"P0\", \"P1\", \"P2\"",
 ];
 
-/// Lines that look so and mean something else (planes of bits, additive components, inputs of a program), or are a
+/// Lines that look so and mean something else (planes of bits, additive components, inputs of a program, axes), or are a
 /// benchmark of protocols for three: by file and sign, how many.
 const NOT_PARTIES: [(&str, &str, usize); 11] = [
     ("crates/cli/src/bench/spec.rs", "\"P0\", \"P1\", \"P2\"", 1),

@@ -140,8 +140,8 @@ def _fail(failure: DemoError, as_json: bool) -> int:
 def _check_packages() -> None:
     missing = [package for module, package in _NEEDED.items() if find_spec(module) is None]
     if missing:
-        names = ", ".join(missing)
-        raise DemoError("input", f"the demo needs {names}, not found here: pip install 'tacit[demo]'")
+        names, all_of_them = ", ".join(missing), " ".join(missing)
+        raise DemoError("input", f"the demo needs {names}, not found here: pip install {all_of_them}")
 
 
 @contextmanager

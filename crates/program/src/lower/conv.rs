@@ -47,10 +47,10 @@ impl Lowering<'_> {
         {
             return self.conv_halves(&windows, filters, window, flat, axis);
         }
-        let result = [&shape[..places.end], &flat.right[2..]].concat();
+        let result = [&shape[..places.end], &[flat.shape.n]].concat();
         let a = self.gathered(windows.reg, windows.layout);
         let m = shape[places].iter().product();
-        let shape = MatrixShape { batch: flat.right[0], m, k: flat.right[1], n: flat.right[2] };
+        let shape = MatrixShape { m, ..flat.shape };
         let dst = self.fresh(domain, shape.batch * shape.m * shape.n);
         match filters {
             &Filters::Secret(b) => self.plan.interact(OpKind::MatMul { a, b, shape, dst }),
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         }
         self.slab = before;
         let reg = self.joined(domain, &parts);
-        let full = [&shape[..rank - 1], &flat.right[2..]].concat();
+        let full = [&shape[..rank - 1], &[flat.shape.n]].concat();
         let stored: Vec<usize> = order.iter().map(|&at| full[at]).collect();
         let mut back = vec![0; rank];
         order.iter().enumerate().for_each(|(place, &at)| back[at] = place);

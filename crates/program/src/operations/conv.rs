@@ -4,6 +4,7 @@ use super::arithmetic::{exact_product, matmul, raw_product};
 use super::entry::Entry;
 use super::tensor::Tensor;
 use crate::error::Fault;
+use crate::plan::MatrixShape;
 use crate::types::Type;
 
 /// `(groups, places.., window..)` by `(groups, window.., outputs)`: `(groups, places.., outputs)`.
@@ -14,19 +15,20 @@ pub(super) fn conv() -> Entry<'static> {
             let fault = || Fault::Shapes { operation, a: a.shape.clone(), b: b.shape.clone() };
             let flat = Flat::of(&a.shape, &b.shape).ok_or_else(fault)?;
             let of = |ty: &Type, shape: &[usize]| Type { shape: shape.to_vec(), ..ty.clone() };
-            let (kind, _, range) = matmul().infer(&[&of(a, &flat.left), &of(b, &flat.right)])?;
+            let (kind, _, range) = matmul().infer(&[&of(a, &flat.left()), &of(b, &flat.right())])?;
             Ok((kind, flat.result, range))
         })
         .all(
             |x, ty| {
                 let flat = Flat::known(x[0].shape, x[1].shape);
-                let [a, b] = [(x[0].data, &flat.left), (x[1].data, &flat.right)];
-                raw_product(&Tensor { data: a.0, shape: a.1 }, &Tensor { data: b.0, shape: b.1 }, ty.kind)
+                let (a, b) = (flat.left(), flat.right());
+                let (a, b) = (Tensor { shape: &a, ..x[0] }, Tensor { shape: &b, ..x[1] });
+                raw_product(&a, &b, ty.kind)
             },
             |x, _| {
                 let flat = Flat::known(x[0].shape, x[1].shape);
-                let [a, b] = [(x[0].data, &flat.left), (x[1].data, &flat.right)];
-                exact_product(&Tensor { data: a.0, shape: a.1 }, &Tensor { data: b.0, shape: b.1 })
+                let (a, b) = (flat.left(), flat.right());
+                exact_product(&Tensor { shape: &a, ..x[0] }, &Tensor { shape: &b, ..x[1] })
             },
         )
 }
@@ -34,10 +36,8 @@ pub(super) fn conv() -> Entry<'static> {
 /// A convolution as a batch of products of matrices, one for each group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flat {
-    /// Groups, places, elements of a window.
-    pub(crate) left: [usize; 3],
-    /// Groups, elements of a window, outputs.
-    pub(crate) right: [usize; 3],
+    /// For each group places, elements of a window, outputs.
+    pub(crate) shape: MatrixShape,
     /// Of the result.
     pub(crate) result: Vec<usize>,
 }
@@ -51,9 +51,19 @@ impl Flat {
         if first != groups || window.is_empty() {
             return None;
         }
-        let (place, terms) = (places.iter().product(), window.iter().product());
+        let (m, k) = (places.iter().product(), window.iter().product());
         let result = [&[*groups], places, &[*outputs]].concat();
-        Some(Self { left: [*groups, place, terms], right: [*groups, terms, *outputs], result })
+        Some(Self { shape: MatrixShape { batch: *groups, m, k, n: *outputs }, result })
+    }
+
+    /// The shape of the windows: groups, places, elements of a window.
+    pub(crate) fn left(&self) -> Vec<usize> {
+        vec![self.shape.batch, self.shape.m, self.shape.k]
+    }
+
+    /// The shape of the filters: groups, elements of a window, outputs.
+    pub(crate) fn right(&self) -> Vec<usize> {
+        vec![self.shape.batch, self.shape.k, self.shape.n]
     }
 
     /// From the shapes of operands that typing has looked at.

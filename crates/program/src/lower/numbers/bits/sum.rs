@@ -59,13 +59,14 @@ impl Lowering<'_> {
         let flat = FlatConv::known(&self.ty(a).shape, &self.ty(b).shape);
         let format = Format::of(ty);
         let windows = if self.ty(a).secret { self.number(a) } else { self.shared(&self.known(a)) };
-        let windows = self.reshaped(&windows, &flat.left);
+        let windows = self.reshaped(&windows, &flat.left());
         let products = if self.ty(b).secret {
             let filters = self.number(b);
-            let filters = self.reshaped(&filters, &flat.right);
+            let filters = self.reshaped(&filters, &flat.right());
             self.products_of_matrices(&windows, &filters, format)
         } else {
-            let filters = Known { shape: &flat.right, ..self.known(b) };
+            let shape = flat.right();
+            let filters = Known { shape: &shape, ..self.known(b) };
             self.weighed_numbers(&windows, &filters, false, format)
         };
         self.reshaped(&products, &flat.result)
