@@ -1,20 +1,20 @@
 //! What can be said on the command line.
 
 mod number;
+mod serve;
 mod state;
 
 pub(crate) use number::{count, protocols, size};
+pub(crate) use serve::ServeArgs;
 pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
 
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
-use crate::log::Form;
 use crate::net::NetArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsStr;
-use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -431,61 +431,6 @@ impl FromArgMatches for ParameterArgs {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ServeArgs {
-    /// What is served, and nothing else: saved .plans, folders of them, or, if this command has Python, source files
-    #[arg(value_name = "PROGRAM", required = true)]
-    pub(crate) programs: Vec<PathBuf>,
-    /// An argument of a source file's own; may be repeated
-    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
-    pub(crate) args: Vec<String>,
-    #[command(flatten)]
-    pub(crate) protocol: ProtocolArgs,
-    /// This party's configuration
-    #[arg(long, value_name = "parties.toml")]
-    pub(crate) config: PathBuf,
-    /// The values of an input that this party gives, the same in every run of each program that has it
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_files())]
-    pub(crate) inputs: Vec<(String, PathBuf)>,
-    #[command(flatten)]
-    pub(crate) window: WindowArgs,
-    #[command(flatten)]
-    pub(crate) net: NetArgs,
-    #[command(flatten)]
-    pub(crate) store: Option<StoreArgs>,
-    #[command(flatten)]
-    pub(crate) stays: StateArgs,
-    /// Have so many runs under way at a time at most, the same for all parties; with --store or --state it is one
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
-    pub(crate) at_once: u16,
-    /// Let requests of one program be instances of one run, so many at most; all parties have to allow it. A batch's clients
-    /// see one another's names
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
-    pub(crate) batch: u8,
-    /// Have a run that is ready wait so long for others of its program, unless it has as many as there may be: the first party's
-    /// to say. Without waiting, requests that wait for a lane are together
-    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=10_000))]
-    pub(crate) window_ms: u64,
-    /// Let any enrolled client play this name of programs; every other name is its own client's alone; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub(crate) open: Vec<String>,
-    /// Log each run's beginning and end, and who is missing or turned away, on standard error
-    #[arg(long, value_name = "FORM")]
-    pub(crate) log: Option<Form>,
-    /// Give figures in Prometheus' text form at /metrics of this address, which is this machine's own
-    #[arg(long, value_name = "127.0.0.1:PORT")]
-    pub(crate) metrics: Option<SocketAddr>,
-    /// End after so many runs
-    #[arg(long, value_name = "N")]
-    pub(crate) runs: Option<u64>,
-    /// Stop after so many runs that ended in the middle of a check; a check that fails stops the server in any case
-    #[arg(long, value_name = "N", default_value_t = tacit::MOST_ATTEMPTS, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) attempts: u64,
-    /// Go on whatever fails: each further run gives a party that deviates another chance not to be noticed
-    #[arg(long, conflicts_with = "attempts")]
-    pub(crate) keep_going: bool,
 }
 
 #[derive(Debug, Subcommand)]
