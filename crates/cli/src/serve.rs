@@ -50,7 +50,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         protocol,
         at_once: args.at_once,
         queue: QUEUE,
-        batch: args.batch.into(),
+        batch: args.together.into(),
         window: Duration::from_millis(args.window_ms),
         runs: args.runs,
         open: args.open.clone(),

@@ -37,7 +37,7 @@ pub(crate) struct ServeArgs {
     /// Let requests of one program be instances of one run, so many at most; all parties have to allow it. A batch's clients
     /// see one another's names
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
-    pub(crate) batch: u8,
+    pub(crate) together: u8,
     /// Have a run that is ready wait so long for others of its program, unless it has as many as there may be: the first party's
     /// to say. Without waiting, requests that wait for a lane are together
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=10_000))]
