@@ -20,7 +20,9 @@ pub(crate) fn operations(program: &Program) -> Vec<String> {
         let (ty, range) = (&node.ty, agreed::range(node.ty.kind, node.ty.range));
         let what = [in_words(&node.operation), operands.join(", ")].join(" ");
         let source = program.source(NodeId::new(number as u32));
-        format!("%{number} = {}: {ty}{range}  # {source}", what.trim_end())
+        let line = format!("%{number} = {}: {ty}{range}  # {source}", what.trim_end());
+        // Made without a program's text it has no line.
+        line.strip_suffix("  # ").unwrap_or(&line).to_owned()
     })
     .collect()
 }

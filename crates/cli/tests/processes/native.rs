@@ -9,10 +9,11 @@ pub(crate) fn plans_are_told_and_run_without_python() {
     let told = object(&["plan", &plan, "--json"]);
     assert_eq!((&told["name"], told["hash"].as_str().map(str::len)), (&"larger".into(), Some(64)));
     assert_eq!(told["inputs"][0]["raw_range"], json!(["-100", "100"]));
-    assert_eq!(told["outputs"], json!([{"to": "all", "kind": "bool", "shape": [2]}]));
+    assert_eq!(told["outputs"], json!([{"to": "all", "name": null, "kind": "bool", "shape": [2]}]));
     let text = tacit(&["plan", &plan]);
     let text = String::from_utf8_lossy(&text.stdout);
-    assert!(text.contains("input y of bob: int [2], -100 to 100\noutput 0: bool [2] to all"), "{text}");
+    assert!(text.contains("input %1 y of bob: int [2], -100 to 100\n%2 = < %1, %0: bool (2,)"), "{text}");
+    assert!(text.contains("\n%2 is output 0: bool [2] to all"), "{text}");
 
     // Saved anew it is the same, and named otherwise it is refused.
     let copy = deployment.path("copy.plan");
