@@ -36,8 +36,8 @@ pub(super) fn is_for_rings(plan: &Plan) -> bool {
 
 fn ands(plan: &Plan, kind: &OpKind) -> u64 {
     match kind {
-        OpKind::And { dst, .. } => u64::from(dst.count) * kind.extent(plan) as u64,
-        OpKind::Circuit { circuit, .. } => circuit.ands() * kind.extent(plan) as u64,
+        OpKind::And { dst, .. } => u64::from(dst.count).saturating_mul(kind.extent(plan) as u64),
+        OpKind::Circuit { circuit, .. } => circuit.ands().saturating_mul(kind.extent(plan) as u64),
         _ => 0,
     }
 }
