@@ -34,7 +34,8 @@ pub(crate) fn in_run(one: &Endpoint, players: usize) -> Result<(Endpoint, Option
 /// How many instances a run of a program can have, if a party allows so many.
 pub(crate) fn most(one: &Endpoint, allowed: usize) -> usize {
     let taken = |name: &String| one.parties.contains(name);
-    let fits = !one.clients.is_empty()
+    let fits = allowed > 1
+        && !one.clients.is_empty()
         && (one.compiled.program().times(2, &one.clients).is_ok())
         && !(0..MOST)
             .any(|at| one.clients.iter().any(|client| taken(&tacit_program::Instances::name(client, at))));

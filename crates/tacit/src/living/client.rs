@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tacit_engine::Participants;
 use tacit_net::setup::{Attendance, Config, Note, Notes, SetupError, Vacant, Word};
 use tacit_program::Value;
+use tacit_program::plan::To;
 use tacit_session::{Entropy, OsEntropy};
 
 /// The pause before a client connects again that has lost a party.
@@ -101,7 +102,7 @@ pub(crate) fn ask(
         let is_one = begun.2.len() == endpoint.clients.len();
         match asking.play(begun, links, &chosen, &endpoint, &given, progress) {
             // Another client's doing, as a rule: this one asks again by itself, once.
-            Err(error) if !is_one && is_loss(&error) => asking.ask_alone()?,
+            Err(error) if !is_one && is_loss(&error) && asking.is_alone_to_learn() => asking.ask_alone()?,
             played => return played,
         }
     }
@@ -157,6 +158,14 @@ impl Asking<'_> {
         (self.request.id, self.request.alone) = (drawn(self.compiled)?, true);
         self.deadline = Instant::now() + self.within;
         Ok(())
+    }
+
+    /// Whether nobody else learns what the program reveals. Whoever does could give up once he has learned it, and a second
+    /// run would tell him what comes of these inputs and other ones of his.
+    fn is_alone_to_learn(&self) -> bool {
+        let roles = &self.compiled.plan().roles;
+        let is_own = |to| matches!(to, To::One(role) if roles[role as usize] == self.request.plays);
+        self.compiled.outputs().iter().all(|output| is_own(output.to))
     }
 
     /// Plays this client's part in a run that begins, in its instance.

@@ -53,6 +53,36 @@ fn a_client_that_dies_in_a_batch_costs_the_others_a_second_run() {
     }
 }
 
+/// P0 could end the link after its output, and would have another for the same number by a second run.
+#[test]
+fn a_client_does_not_ask_again_for_what_another_learns() {
+    let mut build = Builder::new();
+    let range = Range::new(-1000, 1000);
+    let [one, other] =
+        ["P1", "guest"].map(|owner| build.input(owner, owner, Dtype::Int, &[1], range).unwrap());
+    let product = build.mul(one, other).unwrap();
+    for name in ["guest", "P0"] {
+        build.reveal(product, Recipient::Role(name.into())).unwrap();
+    }
+    let (house, program) = (pairs(), Compiled::new(build.finish().unwrap()).unwrap());
+    let parties = house.serve(&program);
+    let mut dies = by_hand(&house.config("alice"));
+    tell_all(&mut dies, &ToParty::Ask(request(&program, 7, "guest")));
+    let asked = ask(&house, "bob", &program, -6);
+    for party in 0..3 {
+        assert!(
+            matches!(heard(&mut dies, party), Some(ToClient::Begin { players, .. }) if players.len() == 2)
+        );
+    }
+    drop(dies);
+    assert!(matches!(asked.join().unwrap(), Err(Error::Aborted { .. })));
+    for party in parties {
+        let (done, ended, _) = party.end();
+        done.unwrap();
+        assert_eq!(ended.iter().map(Result::is_ok).collect::<Vec<_>>(), [false], "{ended:?}");
+    }
+}
+
 #[test]
 fn a_party_that_allows_no_batches_has_each_request_run_alone() {
     let (mut house, program) = (pairs(), program());
