@@ -22,7 +22,7 @@ NATIVE_TARGET := x86_64-unknown-linux-gnu
 .PHONY: build native wheel demo test test-rust test-python test-long attacks timing check docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
-	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; minutes on a workstation, up to 45 on two busy cores"
+	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
 	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release
 
 # With the C library inside, and randomness from a system call, it needs no file of the system that it runs on.
