@@ -78,7 +78,8 @@ def _infer(options: argparse.Namespace, as_json: bool) -> None:
     if options.save is not None:
         plan.save(options.save)
     if options.cost is not None:
-        print(plan.cost(net=options.cost, protocol=options.protocol))
+        cost = plan.cost(net=options.cost, protocol=options.protocol)
+        print(cost.to_json() if as_json else cost)
     given: dict[str, Any] = {options.owner: model.parameters()} if options.weights == "secret" else {}
     if options.config is not None:
         with connect(options.config, options.protocol) as run:

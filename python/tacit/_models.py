@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from tacit import _public_file
-from tacit._bounds import Bounds, checked_form, checked_units, decoded, is_within_reason, queries_of
+from tacit._bounds import Bounds, is_within_reason
 from tacit._elementary import sigmoid, tanh
 from tacit._functions import relu
 from tacit._public_file import is_count
+from tacit._public_model import PublicModel
 from tacit._tensor import Tensor, matmul
 from tacit._trace import function, reveal, secret
 from tacit.dtypes import fixed, int8, int16
 from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     import numpy as np
@@ -40,8 +39,17 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 """What a network does between its layers, by scikit-learn's names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
+def _are_counts(value: Any) -> bool:
+    """Whether this is a list of integers, of a few."""
+    return isinstance(value, list) and len(value) < 1000 and all(map(is_count, value))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forest(PublicModel):
     """What may be known of a tree, a forest or boosted trees: from it all make the same plan.
 
     Which features trees ask for, in which order, against which thresholds, and what they say stays secret; so
@@ -59,17 +67,13 @@ class Forest:
             other side of a threshold that is less than a step away.
     """
 
-    features: int
     trees: int
     leaves: int
-    labels: tuple[Any, ...] = ()
-    bounds: Bounds = field(default_factory=Bounds)
-    units: float | tuple[float, ...] = 1.0
-    fraction: int = 13
 
-    def __post_init__(self) -> None:
-        checked_form(self.features, self.labels, self.fraction)
-        checked_units(self.units, self.features)
+    _FORM = "forest"
+    _FURTHER: ClassVar = {"trees": is_count, "leaves": is_count}
+
+    def _check(self) -> None:
         if self.trees < 1 or self.leaves < 2:
             raise ProgramError(
                 f"trees={self.trees}, leaves={self.leaves}: one tree of two leaves is the least"
@@ -115,44 +119,9 @@ class Forest:
             len(self.labels),
         )
 
-    def queries(self, z: Any) -> Array:
-        """The client's input: its queries, an array (rows, features), in the units in which they are shared.
 
-        Raises:
-            InputError: They aren't as many features, not finite, or beyond the bound.
-        """
-        return queries_of(z, self.features, self.units, self.bounds.queries)
-
-    def decode(self, outputs: Any) -> NDArray[Any]:
-        """What the model predicts, from what the client's run returned: numbers, or labels.
-
-        Raises:
-            InputError: There are no outputs: only the client's run has them.
-        """
-        return decoded(outputs, self.labels)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
-
-        Raises:
-            InputError: A label is neither text nor a number nor a bool.
-            OSError: The file can't be written.
-        """
-        _public_file.save(self, path, "forest", {"trees": self.trees, "leaves": self.leaves})
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Forest:
-        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
-
-        Raises:
-            OSError: The file can't be read.
-            InputError: It holds none, or a damaged one.
-        """
-        return _public_file.load(path, Forest, "forest", {"trees": is_count, "leaves": is_count})
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(PublicModel):
     """What may be known of a network of dense layers: from it all make the same plan.
 
     Attributes:
@@ -166,17 +135,15 @@ class Network:
         fraction: Fraction bits of all numbers.
     """
 
-    features: int
     layers: tuple[int, ...]
     activation: str = "relu"
-    labels: tuple[Any, ...] = ()
     bounds: Bounds = field(default_factory=lambda: Bounds(weights=16, queries=16, bias=16))
-    units: float | tuple[float, ...] = 1.0
     fraction: int = 16
 
-    def __post_init__(self) -> None:
-        checked_form(self.features, self.labels, self.fraction)
-        checked_units(self.units, self.features)
+    _FORM = "network"
+    _FURTHER: ClassVar = {"layers": _are_counts, "activation": _is_name}
+
+    def _check(self) -> None:
         if not self.layers or min(self.layers) < 1:
             raise ProgramError(f"layers={self.layers!r}: the last one's scores are the least")
         if self.activation not in ACTIVATIONS:
@@ -208,41 +175,6 @@ class Network:
             self.activation,
             len(self.labels),
         )
-
-    def queries(self, z: Any) -> Array:
-        """The client's input: its queries, an array (rows, features), in the units in which they are shared.
-
-        Raises:
-            InputError: They aren't as many features, not finite, or beyond the bound.
-        """
-        return queries_of(z, self.features, self.units, self.bounds.queries)
-
-    def decode(self, outputs: Any) -> NDArray[Any]:
-        """What the model predicts, from what the client's run returned: numbers, or labels.
-
-        Raises:
-            InputError: There are no outputs: only the client's run has them.
-        """
-        return decoded(outputs, self.labels)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
-
-        Raises:
-            InputError: A label is neither text nor a number nor a bool.
-            OSError: The file can't be written.
-        """
-        _public_file.save(self, path, "network", {"layers": self.layers, "activation": self.activation})
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Network:
-        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
-
-        Raises:
-            OSError: The file can't be read.
-            InputError: It holds none, or a damaged one.
-        """
-        return _public_file.load(path, Network, "network", {"layers": _are_counts, "activation": _is_name})
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,15 +311,6 @@ def trained_network(
         arrays[f"weights[{place}]"] = factors
         arrays[f"biases[{place}]"] = bias
     return Trained(model, arrays)
-
-
-def _are_counts(value: Any) -> bool:
-    """Whether this is a list of integers, of a few."""
-    return isinstance(value, list) and len(value) < 1000 and all(map(is_count, value))
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _check_within(what: str, values: Any, bound: float, name: str) -> None:

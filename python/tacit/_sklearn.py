@@ -56,13 +56,7 @@ def linear(estimator: Any) -> Linear:
     name = type(last).__name__
     if not hasattr(last, "fit"):
         raise InputError(f"an estimator of scikit-learn is needed, not {last!r}")
-    for step in (*scalers, last):
-        try:
-            check_is_fitted(step)
-        except NotFittedError:
-            raise InputError(
-                f"the {type(step).__name__} is not fitted: call .fit(X, y) on the training data first"
-            ) from None
+    check_fitted(*scalers, last)
     classes = last.classes_ if is_classifier(last) else ()
     if not is_classifier(last) and not is_regressor(last):
         raise InputError(f"{name} is neither a regression nor a classification")
@@ -70,8 +64,25 @@ def linear(estimator: Any) -> Linear:
     log_odds = _checked(last, name, weights, bias, len(classes))
     for scaler in reversed(scalers):
         weights, bias = folded(scaler, weights, bias)
-    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
-    return Linear(name, weights, bias, labels, log_odds)
+    return Linear(name, weights, bias, labels_of(last), log_odds)
+
+
+def check_fitted(*steps: Any) -> None:
+    """Refuses scalers and estimators that have seen no data."""
+    for step in steps:
+        try:
+            check_is_fitted(step)
+        except NotFittedError:
+            name = type(step).__name__
+            raise InputError(
+                f"the {name} is not fitted: call .fit(X, y) on the training data first"
+            ) from None
+
+
+def labels_of(estimator: Any) -> tuple[Any, ...]:
+    """The classes; none of a regression."""
+    classes = estimator.classes_ if is_classifier(estimator) else ()
+    return tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
 
 
 def steps(estimator: Any) -> tuple[list[StandardScaler], Any]:

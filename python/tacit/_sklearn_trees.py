@@ -15,14 +15,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted
 
 from tacit._bounds import Bounds
 from tacit._models import Trained, trained_forest, trained_network
-from tacit._sklearn import folded
+from tacit._sklearn import check_fitted, folded, labels_of
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,6 +76,7 @@ def trained(
     Raises:
         InputError: It isn't fitted, predicts several numbers at once, or has some beyond the bounds.
     """
+    check_fitted(*scalers, last)
     if isinstance(last, NETWORKS):
         weights, biases, public = network(last)
         for scaler in reversed(scalers):
@@ -107,8 +106,7 @@ def trees(estimator: Any) -> tuple[list[Tree], dict[str, Any]]:
         InputError: It isn't fitted, predicts several numbers at once, or doesn't add its trees up.
     """
     name = type(estimator).__name__
-    _check_fitted(estimator)
-    labels = _labels(estimator)
+    labels = labels_of(estimator)
     features = int(estimator.n_features_in_)
     if isinstance(estimator, BOOSTED):
         read = _boosted(estimator, len(labels))
@@ -132,8 +130,7 @@ def network(estimator: Any) -> tuple[list[Array], list[Array], dict[str, Any]]:
         InputError: It isn't fitted, or predicts several things at once.
     """
     name = type(estimator).__name__
-    _check_fitted(estimator)
-    labels = _labels(estimator)
+    labels = labels_of(estimator)
     scores = len(labels) if len(labels) > 2 else 1
     if estimator.n_outputs_ != scores or (is_classifier(estimator) and len(labels) < 2):
         raise InputError(
@@ -208,20 +205,6 @@ def _check_scores(estimator: Any, name: str, read: list[Tree], features: int, cl
         own = np.reshape(estimator.predict(probes), found.shape)
     if np.abs(own - found).max() > _TOLERANCE * max(1.0, float(np.abs(own).max())):
         raise InputError(f"the {name} does something else with its trees than to add them up")
-
-
-def _labels(estimator: Any) -> tuple[Any, ...]:
-    """The classes; none of a regression."""
-    classes = estimator.classes_ if is_classifier(estimator) else ()
-    return tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
-
-
-def _check_fitted(estimator: Any) -> None:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        name = type(estimator).__name__
-        raise InputError(f"the {name} is not fitted: call .fit(X, y) on the training data first") from None
 
 
 def _floats(values: Any) -> Array:

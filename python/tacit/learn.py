@@ -22,10 +22,10 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit import _public_file
-from tacit._bounds import Bounds, checked_form, checked_units, decoded, is_number, queries_of, within
+from tacit._bounds import Bounds, is_number, within
 from tacit._groups import k_means, nearest, pca
 from tacit._models import Forest, Network, Trained
+from tacit._public_model import PublicModel
 from tacit._tensor import matmul
 from tacit._trace import function, reveal, secret
 from tacit._train import linear_regression, logistic_regression, standardize
@@ -33,7 +33,6 @@ from tacit.dtypes import fixed
 from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     import numpy as np
@@ -62,12 +61,9 @@ __all__ = [
 FRACTION = 13
 """Fraction bits of weights and queries if nothing else is said (section 5.3); scores have twice as many."""
 
-_FORM = "predictor"
-"""What a file of it is called."""
-
 
 @dataclass(frozen=True, slots=True)
-class Predictor:
+class Predictor(PublicModel):
     """What may be known of a linear model: from it owner, client and servers each make the same plan.
 
     Attributes:
@@ -82,16 +78,7 @@ class Predictor:
             that nothing is rounded but the inputs.
     """
 
-    features: int
-    labels: tuple[Any, ...] = ()
-    bounds: Bounds = field(default_factory=Bounds)
-    units: float | tuple[float, ...] = 1.0
-    fraction: int = FRACTION
-
-    def __post_init__(self) -> None:
-        checked_form(self.features, self.labels, self.fraction)
-        checked_units(self.units, self.features)
-        self._check_bounds()
+    _FORM = "predictor"
 
     def plan(self, rows: int, *, owner: str = "owner", client: str = "client") -> Plan:
         """The plan that predicts for some queries at once.
@@ -123,50 +110,12 @@ class Predictor:
             client,
         )
 
-    def queries(self, z: Any) -> Array:
-        """The client's input: its queries in the units in which they are shared.
-
-        Args:
-            z: (rows, features), or one row (features): an array, nested lists or a DataFrame.
-
-        Raises:
-            InputError: They aren't as many features, not finite, or beyond the bound.
-        """
-        return queries_of(z, self.features, self.units, self.bounds.queries)
-
-    def decode(self, outputs: Any) -> NDArray[Any]:
-        """What the model predicts, from what the client's run returned: numbers, or labels; one for each row.
-
-        Raises:
-            InputError: There are no outputs: only the client's run has them.
-        """
-        return decoded(outputs, self.labels)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
-
-        Raises:
-            InputError: A label is neither text nor a number nor a bool.
-            OSError: The file can't be written.
-        """
-        _public_file.save(self, path, _FORM, {})
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Predictor:
-        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
-
-        Raises:
-            OSError: The file can't be read.
-            InputError: It holds no predictor, or a damaged one.
-        """
-        return _public_file.load(path, Predictor, _FORM, {})
-
     @property
     def _outputs(self) -> tuple[int, ...]:
         """The axes of a row's scores."""
         return (len(self.labels),) if len(self.labels) > 2 else ()
 
-    def _check_bounds(self) -> None:
+    def _check(self) -> None:
         """Refuses bounds within which a score could leave 64 bits, and says which to declare."""
         bounds, unit = self.bounds, 1 << self.fraction
         # In the steps to which ends of ranges are rounded.

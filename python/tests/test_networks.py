@@ -316,6 +316,8 @@ def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.Captur
     capsys.readouterr()
     assert _infer.main([file, "--input", asked, "--weights", "public", "--calibrate", asked, "--json"]) == 0
     assert np.shape(json.loads(capsys.readouterr().out)["output"]) == (2, 3)
+    assert _infer.main([file, "--cost", "lan", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["protocols"]
     for wrong in [[], ["--input", f"y={asked}"], ["--input", file], ["--rows", "many"], ["--bound", "1e30"]]:
         assert _infer.main([file, *wrong]) == 2
         assert capsys.readouterr().err.startswith("error: ")

@@ -137,8 +137,8 @@ def test_a_model_prints_nothing_secret_and_a_stump_is_a_tree() -> None:
 @pytest.mark.parametrize(
     "public",
     [
-        learn.Forest(3, 2, 4, labels=("a", "b"), units=(1.0, 0.5, 0.1), fraction=12),
-        learn.Network(3, (4, 1), "tanh", bounds=learn.Bounds(8, 8, 8)),
+        learn.Forest(features=3, trees=2, leaves=4, labels=("a", "b"), units=(1.0, 0.5, 0.1), fraction=12),
+        learn.Network(features=3, layers=(4, 1), activation="tanh", bounds=learn.Bounds(8, 8, 8)),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -192,3 +192,12 @@ def test_what_is_no_model_is_refused(make: Callable[[], Any], says: str) -> None
     with pytest.raises((InputError, ProgramError)) as caught:
         make()
     assert says in str(caught.value)
+
+
+def test_an_unfitted_scaler_before_trees_or_networks_is_refused() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    for last in (DecisionTreeClassifier(max_depth=2), MLPClassifier((2,), max_iter=5)):
+        last.fit(x, y)
+        with pytest.raises(InputError, match="the StandardScaler is not fitted"):
+            learn.from_sklearn(make_pipeline(StandardScaler(), last))

@@ -36,7 +36,9 @@ use super::log::Batch;
 use super::part::{Bytes, Memory, Out, Proof, Reader, check_ends, other_verifier};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
-use super::seeds::{ChallengeId, Seed, before, chain, coefficients, give_word, point, take_word, word_bytes};
+use super::seeds::{
+    ChallengeId, Seed, before, chain, coefficients, give_word, point, take_seed, take_word, word_bytes,
+};
 use crate::planted::{Mistake, planted};
 use crate::step;
 use std::ops::Range;
@@ -187,16 +189,6 @@ impl<F: BaseField> Interactive<F> {
         }
     }
 
-    /// Takes a seed, which must be the one that the left verifier has committed to.
-    fn take_seed(&mut self, seed: Seed, session: &mut Session) -> Result<(), Error> {
-        if before(&seed) != self.prover.last_seed && !planted(Mistake::SeedsUnchecked) {
-            let what = "a seed of a proof's points is not the one that was committed to";
-            return Err(session.reject(what).into());
-        }
-        self.prover.last_seed = seed;
-        Ok(())
-    }
-
     /// Shows a corrupt prover's log to whoever looks, as long as its bits are there; over F_p.
     #[cfg(feature = "planted")]
     fn tapped(&mut self, session: &Session) {
@@ -249,7 +241,7 @@ impl<F: BaseField> Proof for Interactive<F> {
             self.right.take_values(round, self.schedule.values(round), from_next, session)?;
         }
         if seed_at(&self.schedule, age).is_some() {
-            self.take_seed(from_prev.take(), session)?;
+            take_seed(&mut self.prover.last_seed, from_prev, session)?;
             #[cfg(feature = "planted")]
             self.tapped(session);
         }

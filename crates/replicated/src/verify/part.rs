@@ -84,17 +84,28 @@ pub(super) fn check_ends<F: Field>(
     for (repetition, &[claim, own]) in ends.iter().enumerate() {
         let theirs = theirs.elements::<F>(2, session)?;
         let passes = (own.mul(theirs[1]) == claim.add(theirs[0])) != planted(Mistake::Inverted);
-        let ignored = planted(Mistake::FailureIgnored)
-            || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
-            || planted(Mistake::SecondUnchecked) && repetition == 1;
-        if !passes && !ignored {
-            let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
-            let what =
-                format!("the proof that {prover} computed its ANDs right fails, by {prover} or by {other}");
-            return Err(session.reject(&what).into());
-        }
+        settle(passes, repetition, "ANDs", prover, session)?;
     }
     Ok(())
+}
+
+/// Ends the session if one repetition of a proof that `what` were computed right doesn't pass.
+pub(super) fn settle(
+    passes: bool,
+    repetition: usize,
+    what: &str,
+    prover: usize,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let ignored = planted(Mistake::FailureIgnored)
+        || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
+        || planted(Mistake::SecondUnchecked) && repetition == 1;
+    if passes || ignored {
+        return Ok(());
+    }
+    let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
+    let what = format!("the proof that {prover} computed its {what} right fails, by {prover} or by {other}");
+    Err(session.reject(&what).into())
 }
 
 /// Who verifies a proof besides `me`. When a check between verifiers fails, it may as well have lied as the prover.

@@ -69,6 +69,21 @@ pub(super) fn take_word(
     Err(session.reject(&what).into())
 }
 
+/// Takes the next seed, which must be the one that the left verifier has committed to: the one before is its hash.
+pub(super) fn take_seed(
+    last: &mut Seed,
+    reader: &mut Reader<'_>,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let seed = reader.take();
+    if before(&seed) != *last && !planted(Mistake::SeedsUnchecked) {
+        let what = "a seed of a proof's coins is not the one that was committed to";
+        return Err(session.reject(what).into());
+    }
+    *last = seed;
+    Ok(())
+}
+
 /// What a point is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChallengeId {

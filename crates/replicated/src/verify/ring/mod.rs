@@ -39,9 +39,9 @@ pub(crate) use statement::{Operation, Outputs};
 use super::draws;
 use super::field::WORD_BYTES;
 use super::interactive::{ends_at, seed_at, values_at};
-use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier};
+use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier, settle};
 use super::schedule::FoldingSchedule;
-use super::seeds::{Seed, before, chain, give_word, take_word, word_bytes};
+use super::seeds::{Seed, before, chain, give_word, take_seed, take_word, word_bytes};
 use crate::planted::{Mistake, planted};
 use crate::step;
 use coins::ProofId;
@@ -232,12 +232,7 @@ impl Proof for RingProof {
             }
         }
         if seed_at(&self.schedule, age).is_some() {
-            let seed = from_prev.take();
-            if before(&seed) != self.prover.last_seed && !planted(Mistake::SeedsUnchecked) {
-                let what = "a seed of a proof's coins is not the one that was committed to";
-                return Err(session.reject(what).into());
-            }
-            self.prover.last_seed = seed;
+            take_seed(&mut self.prover.last_seed, from_prev, session)?;
         }
         if ends_at(&self.schedule, age) {
             self.left.check_ends(&self.schedule, from_next, prev(me), session)?;
@@ -320,17 +315,7 @@ impl Verifier {
             let prime = &self.repetitions[place].prime;
             let theirs = elements(theirs, 2, prime, session)?;
             let passes = prime.mul(own, theirs[1]) == prime.add(claim, theirs[0]);
-            let ignored = planted(Mistake::FailureIgnored)
-                || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
-                || planted(Mistake::SecondUnchecked) && place == 1;
-            if !passes && !ignored {
-                let other = session.name(other_verifier(session.me(), prover));
-                let prover = session.name(prover);
-                let what = format!(
-                    "the proof that {prover} computed its products right fails, by {prover} or by {other}"
-                );
-                return Err(session.reject(&what).into());
-            }
+            settle(passes, place, "products", prover, session)?;
         }
         Ok(())
     }
