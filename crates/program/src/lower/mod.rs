@@ -149,7 +149,7 @@ struct Lowering<'a> {
     strategy: Strategy,
     /// Whether all secrets are revealed.
     debug: bool,
-    /// Whether inputs outside their ranges are taken as the least numbers in them.
+    /// Whether inputs of which a number is outside its range are taken as the least numbers in it.
     holds_ranges: bool,
     /// The node that is lowered, and what it can't be for.
     at: NodeId,
@@ -286,7 +286,7 @@ impl<'a> Lowering<'a> {
             form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
             form => self.plan.input_as(owner, reg, form),
         }
-        if self.holds_ranges { self.held(reg, ty.range) } else { reg }
+        if self.holds_ranges { numbers::three::held(self, reg, ty.range) } else { reg }
     }
 
     /// The plan's steps for one secret node, and where its elements are then.

@@ -4,7 +4,7 @@ use super::term::Term;
 use super::{Lowering, View};
 use crate::error::Fault;
 use crate::operations::{Extreme, Operation, Rounding, exact_product};
-use crate::plan::{Domain, Layout, Reg, Register, Width};
+use crate::plan::{Domain, Layout, Reg, Width};
 use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
@@ -186,31 +186,6 @@ impl Lowering<'_> {
         self.blend(&Term::Secret(number), a, b)
     }
 
-    /// Elements of a ring that may be any, as numbers in `range`: the least one for what is outside. Two signs, a bit as a number and
-    /// a product for each.
-    ///
-    /// Let `m = hi - lo` be less than half of the ring. If `t = x - lo` isn't negative, it is less than half too, and then
-    /// `m - t = hi - x` is negative just where `t > m`. What is outside a larger range is in one that is less than half.
-    pub(super) fn held(&mut self, x: Reg, range: Range) -> Reg {
-        let Register { domain: Domain::Ring(width), cols, .. } = self.plan.shape(x) else { return x };
-        let domain = Domain::Ring(width);
-        let all = Range::of_width(width);
-        if range == all {
-            return x;
-        }
-        let is_wide = range.hi() - range.lo() > all.hi();
-        let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
-        let [first, last, least] = [first, last, range.lo()].map(|value| Term::integer(value, domain, cols));
-        let number = Term::Secret(x);
-        let [below, above] = [self.sub(&number, &first), self.sub(&last, &number)];
-        let [below, above] = [below, above].map(|term| self.sign(&term, all));
-        let outside = self.or(&below, &above);
-        let outside = self.register(&outside);
-        let holds = if is_wide { outside } else { self.not(outside) };
-        let held = self.mux(&Term::Secret(holds), &number, &least);
-        self.register(&held)
-    }
-
     /// `x` within bounds that are nodes.
     pub(super) fn clip(&mut self, operands: &[NodeId], ty: &Type) -> Reg {
         let [x, low, high] = [0, 1, 2].map(|at| self.ty(operands[at]));
@@ -305,34 +280,43 @@ mod tests {
     use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
-    /// Every element of a ring of eight bits, and some of longer ones: what isn't in the range is the least number of it, so that
-    /// a shift gives one result however its components are drawn.
+    /// Every element of a ring of eight bits, and some of longer ones, between numbers of the range: if it isn't in the range, all
+    /// are the least number of it, so that a shift gives one result however its components are drawn.
     #[test]
-    fn inputs_outside_their_ranges_are_the_least_numbers_in_them() {
+    fn inputs_of_which_a_number_is_outside_its_range_are_the_least_numbers_in_it() {
         let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
-        for (lo, hi) in [(0, 9), (-7, -7), (-60, 60), (-120, 100), (3, 1000), (-(1 << 40), 1 << 20)] {
+        for (lo, hi) in
+            [(0, 9), (0, 7), (-7, -7), (-60, 60), (-64, 63), (-120, 100), (3, 1000), (-(1 << 40), 1 << 20)]
+        {
             let range = Range::new(lo, hi).unwrap();
-            let mut build = Builder::new();
-            let x = build.input("alice", "x", Dtype::Int, &[256], Some(range)).unwrap();
-            let y = build.shift_right(x, 1).unwrap();
-            build.reveal(y, Recipient::All).unwrap();
-            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
-            let ring = plan.register(plan.inputs[0].reg).domain;
-            let step = (ring.modulus().last() / 255) as u64;
-            let words: Vec<u64> = (0..256).map(|at: u64| at.wrapping_mul(step).wrapping_add(at)).collect();
+            let program = |len: usize| {
+                let mut build = Builder::new();
+                let x = build.input("alice", "x", Dtype::Int, &[len], Some(range)).unwrap();
+                let y = build.shift_right(x, 1).unwrap();
+                build.reveal(y, Recipient::All).unwrap();
+                lower(&build.finish().unwrap(), capabilities).unwrap().plan
+            };
+            let (one, five) = (program(1), program(5));
+            let ring = one.register(one.inputs[0].reg).domain;
             let modulus = ring.modulus();
+            let step = (modulus.last() / 255) as u64;
             let signed = |word: u64| {
                 let raw = modulus.reduce_unsigned(word.into());
                 if raw > modulus.last() / 2 { raw as i128 - modulus.last() as i128 - 1 } else { raw as i128 }
             };
-            for seed in 0..4 {
-                let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-                let outputs = Clear::run(&plan, std::slice::from_ref(&words), rng);
-                for (&word, &output) in words.iter().zip(&outputs[0]) {
-                    let x = signed(word);
-                    let held = if (lo..=hi).contains(&x) { x } else { lo };
-                    assert_eq!(signed(output), held >> 1, "{x} in {lo} to {hi}");
-                }
+            let raw = |number: i128| modulus.reduce(number) as u64;
+            let steps = (0..256).map(|at: u64| at.wrapping_mul(step).wrapping_add(at));
+            let ends = [lo - 1, lo, lo + 1, hi - 1, hi, hi + 1].map(raw);
+            for (seed, word) in steps.chain(ends).enumerate() {
+                let x = signed(word);
+                let is_in = (lo..=hi).contains(&x);
+                let rng = || TestRng::from_seed(RngAlgorithm::ChaCha, &[seed as u8; 32]);
+                let outputs = Clear::run(&one, &[vec![word]], rng());
+                assert_eq!(signed(outputs[0][0]), if is_in { x } else { lo } >> 1, "{x} in {lo} to {hi}");
+                let numbers = [hi, lo, x, hi, lo];
+                let outputs = Clear::run(&five, &[numbers.map(raw).to_vec()], rng());
+                let expected = numbers.map(|number| if is_in { number } else { lo } >> 1);
+                assert_eq!(outputs[0].iter().map(|&word| signed(word)).collect::<Vec<_>>(), expected, "{x}");
             }
             // Where no result depends on how a number is split, it is taken as it comes.
             let mut build = Builder::new();

@@ -74,18 +74,44 @@ impl Pair {
 
     /// Whether all bits of the sum are set: whether no two bits at one position are equal.
     pub(super) fn is_all_ones(&self, build: &mut circuit::Builder) -> Wire {
-        let mut apart: Vec<Wire> = (0..self.s.len()).map(|position| self.apart(build, position)).collect();
-        while apart.len() > 1 {
-            let both = |pair: &[Wire]| if let &[a, b] = pair { build.and(a, b) } else { pair[0] };
-            apart = apart.chunks(2).map(both).collect();
+        let apart = (0..self.s.len()).map(|position| self.apart(build, position)).collect();
+        all(build, apart)
+    }
+
+    /// Whether the bits of the sum from a position on, which isn't the last, are all 0. In a sum of zeros a carry leaves each
+    /// position where `s` or `t` is set, so no tree is needed to know the carries.
+    pub(super) fn is_zero_from(&self, build: &mut circuit::Builder, position: usize) -> Wire {
+        let mut carry = self.carry_into(build, position);
+        let mut zeros = Vec::with_capacity(self.s.len() - position);
+        for at in position..self.s.len() {
+            let apart = self.apart(build, at);
+            let bit = carry.map_or(apart, |carry| build.xor(apart, carry));
+            zeros.push(build.not(bit));
+            if at + 1 < self.s.len() {
+                carry = Some(if at < self.lowest() {
+                    apart
+                } else {
+                    let both = build.and(self.first(at), self.second(at));
+                    build.xor(apart, both)
+                });
+            }
         }
-        apart[0]
+        all(build, zeros)
     }
 
     /// The lowest position that `t` has.
     fn lowest(&self) -> usize {
         self.s.len() - self.t.len()
     }
+}
+
+/// Whether all of some bits are set, of which there is one at least.
+fn all(build: &mut circuit::Builder, mut bits: Vec<Wire>) -> Wire {
+    while bits.len() > 1 {
+        let both = |pair: &[Wire]| if let &[a, b] = pair { build.and(a, b) } else { pair[0] };
+        bits = bits.chunks(2).map(both).collect();
+    }
+    bits[0]
 }
 
 /// The carry out of the sum of two numbers of as many bits, of which there is one at least. For m bits: m ANDs to

@@ -12,7 +12,7 @@
 pub(super) mod bits;
 mod carries;
 pub(super) mod masked;
-mod three;
+pub(super) mod three;
 mod two;
 
 use super::Lowering;
@@ -122,6 +122,13 @@ fn msb(lowering: &mut Lowering<'_>, a: Reg) -> Option<Reg> {
 }
 
 impl Lowering<'_> {
+    /// So many low bits of numbers in `range` tell them all apart, and the highest of these is their sign: all bits of a ring
+    /// that the range leaves, and two at least.
+    fn low_bits(&self, a: Reg, range: Range) -> u32 {
+        let bits = (2..).find(|&bits| range.lo() >= -(1 << (bits - 1)) && range.hi() < 1 << (bits - 1));
+        bits.unwrap_or(u32::MAX).min(self.bits_of(a))
+    }
+
     /// The top bit of each number, which is in `range`; taken once of each register.
     pub(super) fn sign(&mut self, a: &Term, range: Range) -> Term {
         let a = match a {

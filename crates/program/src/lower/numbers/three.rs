@@ -37,7 +37,7 @@ use super::carries::{Pair, complement, majority};
 use super::{Conversions, msb};
 use crate::lower::Lowering;
 use crate::lower::term::{Term, limbs};
-use crate::plan::{Domain, Local, MatrixShape, OpKind, Operand, Reg};
+use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Operand, Reg, Register};
 use crate::types::Range;
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
@@ -46,20 +46,20 @@ use tacit_circuit::{self as circuit, Wire};
 pub(super) struct ThreeComponents;
 
 impl Conversions for ThreeComponents {
-    /// With k bits: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in full adders, and then of k - 2 positions, k - 2 to
-    /// generate and 2 (k - 3) - ceil(log2(k - 2)) in the tree. Where the protocol has MSB extraction of its own, two
-    /// rounds.
-    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
+    /// With k bits of the range: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in full adders, and then of k - 2 positions,
+    /// k - 2 to generate and 2 (k - 3) - ceil(log2(k - 2)) in the tree. Where the protocol has MSB extraction of its own,
+    /// two rounds.
+    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
         msb(lowering, a).unwrap_or_else(|| {
-            let bits = lowering.bits_of(a);
+            let bits = lowering.low_bits(a, range);
             of_sum(lowering, a, bits, false, |build, sum| sum.bit(build, bits as usize - 1))
         })
     }
 
-    /// Whether `x - 1` is all ones. The last component less one is the complement of its negative. 2 (k - 1) ANDs and
-    /// 1 + log2 k rounds.
-    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
-        let bits = lowering.bits_of(a);
+    /// Whether `x - 1` is all ones, in the k bits of the range. The last component less one is the complement of its
+    /// negative. 2 (k - 1) ANDs and 1 + log2 k rounds.
+    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
+        let bits = lowering.low_bits(a, range);
         of_sum(lowering, a, bits, true, |build, sum| sum.is_all_ones(build))
     }
 
@@ -83,6 +83,64 @@ impl Conversions for ThreeComponents {
     fn addends(&self, _: &mut Lowering<'_>, a: Reg, _: u32) -> Option<Vec<Operand>> {
         Some((0..3).map(|component| Operand::Component { a, component, negate: false }).collect())
     }
+}
+
+/// Elements of a ring that may be any, as numbers in `range`: if one of them is outside, all are the least number of it. With k
+/// bits of the range's length, of 64: a full adder for each bit, a carry out of k bits, 2 (64 - k) - 1 ANDs, and a sign of k + 1
+/// bits unless the length is a power of two; an AND and a product for each number, and one bit as a number.
+///
+/// Let `m = hi - lo` be less than half of the ring, and below 2^k. `t = x - lo` is in `0..=m` if its bits from k on are 0 and
+/// `m - t`, which has k + 1 bits then, isn't negative. What is outside a larger range is in one that is less than half.
+pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) -> Reg {
+    let Register { domain: Domain::Ring(width), cols, .. } = lowering.plan.shape(x) else { return x };
+    let (domain, all) = (Domain::Ring(width), Range::of_width(width));
+    if range == all || cols == 0 {
+        return x;
+    }
+    let is_wide = range.hi() - range.lo() > all.hi();
+    let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
+    // One of them is outside a range that leaves out only a few: it is none of these. `m` may be 0 there.
+    let most = last - first;
+    let bits = (1..).find(|&bits| most < 1 << bits).unwrap_or(u32::MAX);
+    let number = Term::Secret(x);
+    let first = Term::integer(first, domain, cols);
+    let above_first = lowering.sub(&number, &first);
+    let above_first = lowering.register(&above_first);
+    let within_power = of_sum(lowering, above_first, lowering.bits_of(above_first), false, |build, sum| {
+        sum.is_zero_from(build, bits as usize)
+    });
+    let mut within = Term::Secret(within_power);
+    if most + 1 < 1 << bits {
+        let last = Term::integer(most, domain, cols);
+        let left = lowering.sub(&last, &Term::Secret(above_first));
+        let range = Range::point(most).hull(Range::point(most + 1 - (1 << bits)));
+        let beyond = lowering.sign(&left, range);
+        let beyond = lowering.register(&beyond);
+        let not_beyond = Term::Secret(lowering.not(beyond));
+        within = lowering.and(&within, &not_beyond);
+    }
+    let mut holds = lowering.register(&within);
+    if is_wide {
+        holds = lowering.not(holds);
+    }
+    let mut left = cols;
+    while left > 1 {
+        // Halves, which share the bit in the middle of an odd number of them.
+        let half = left.div_ceil(2);
+        let part = Layout::whole(&[half]);
+        let upper = Layout { offset: left - half, ..part.clone() };
+        let [a, b] = [part, upper].map(|walk| Term::Secret(lowering.gathered(holds, walk)));
+        let both = lowering.and(&a, &b);
+        holds = lowering.register(&both);
+        left = half;
+    }
+    let holds = lowering.inject(holds, domain);
+    let everywhere = Term::Secret(lowering.gathered(holds, Layout::whole(&[1]).broadcast(&[cols])));
+    let least = Term::integer(range.lo(), domain, cols);
+    let above_least = lowering.sub(&number, &least);
+    let product = lowering.mul(&everywhere, &above_least);
+    let held = lowering.add(&least, &product);
+    lowering.register(&held)
 }
 
 /// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.

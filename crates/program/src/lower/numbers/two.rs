@@ -17,18 +17,19 @@ use tacit_circuit::{self as circuit, Wire};
 pub(super) struct TwoComponents;
 
 impl Conversions for TwoComponents {
-    /// With k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to generate and 2 (k - 2) - ceil(log2(k - 1)) in the
-    /// tree. Where the protocol has MSB extraction of its own, two rounds.
-    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
+    /// With k bits of the range: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to generate and
+    /// 2 (k - 2) - ceil(log2(k - 1)) in the tree. Where the protocol has MSB extraction of its own, two rounds.
+    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
         msb(lowering, a).unwrap_or_else(|| {
-            let bits = lowering.bits_of(a);
+            let bits = lowering.low_bits(a, range);
             of_sum(lowering, a, bits, false, |build, sum| sum.bit(build, bits as usize - 1))
         })
     }
 
-    /// Whether `x - 1` is all ones. `T` less one is the complement of its negative. k - 1 ANDs and 1 + log2 k rounds.
-    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
-        let bits = lowering.bits_of(a);
+    /// Whether `x - 1` is all ones, in the k bits of the range. `T` less one is the complement of its negative. k - 1 ANDs
+    /// and 1 + log2 k rounds.
+    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
+        let bits = lowering.low_bits(a, range);
         of_sum(lowering, a, bits, true, |build, sum| sum.is_all_ones(build))
     }
 
