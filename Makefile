@@ -19,7 +19,7 @@ FUZZ_FLAGS := --cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args
 # Where `make native` leaves the command.
 NATIVE_TARGET := x86_64-unknown-linux-gnu
 
-.PHONY: build native wheel demo test test-rust test-python test-long attacks timing check docs nightly miri sanitize fuzz format clean
+.PHONY: build native wheel demo test test-rust test-python test-long test-kerberos attacks timing check docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
@@ -50,6 +50,10 @@ test-python: build
 test-long: build ## Tests that take longer than a few minutes
 	cargo test --workspace --quiet -- --include-ignored
 	cd python && ../$(BIN)/python -m pytest --quiet --long
+
+test-kerberos: ## The KDC with MIT's clients, which have to be there (Debian: krb5-user)
+	cargo build --package tacit-kdc
+	crates/kdc/tests/kerberos target/debug/tacit-kdc
 
 attacks: ## Every attack program against a version with the mistake that it exploits, and against ours
 	cargo test --package tacit-testkit --test attacks --quiet

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 10] = [
     &["tacit-replicated", "tacit-astra", "tacit-mascot", "tacit-gmw"],
     &["tacit-spdz"],
     &["tacit"],
-    &["tacit-cli"],
+    &["tacit-cli", "tacit-kdc"],
     &["tacit-python"],
 ];
 

@@ -1,0 +1,77 @@
+//! The AS exchange: who has a long-term key gets a ticket.
+
+use super::{Refusal, Shares, ending, known, service};
+use crate::der::Reader;
+use crate::enctype::{CONFOUNDER, Enctype};
+use crate::messages::{self, Code, Encrypted, Exchange, Grant, Request, flag, padata};
+use crate::realm::{Principals, Settings};
+
+/// Bytes that a PA-ENC-TS-ENC may have, without and with microseconds.
+const TIMESTAMP: std::ops::RangeInclusive<usize> = 21..=28;
+
+pub(super) fn issue(
+    settings: &Settings,
+    principals: &Principals,
+    request: &Request,
+    clock: i64,
+    shares: &mut dyn Shares,
+) -> Result<Vec<u8>, Refusal> {
+    let refuse = |code| Refusal::new(code, clock);
+    let enctype = settings.enctype;
+    let client = known(principals, request.client.as_ref()).ok_or_else(|| refuse(Code::ClientUnknown))?;
+    let service = service(principals, request).map_err(refuse)?;
+    if client.principal.revoked {
+        return Err(refuse(Code::ClientRevoked));
+    }
+    let salt = &client.principal.salt;
+    let with_methods = |code, now| {
+        let data = Some(messages::methods(enctype, salt));
+        Refusal { data, ..Refusal::new(code, now) }
+    };
+    let given =
+        request.padata(padata::TIMESTAMP).ok_or_else(|| with_methods(Code::PreauthRequired, clock))?;
+    let sealed = sealed_timestamp(enctype, given).ok_or_else(|| with_methods(Code::PreauthFailed, clock))?;
+
+    let aborted = |error| Refusal::aborted(error, clock);
+    let (right, now) = shares.verify(&client.principal.record, sealed).map_err(aborted)?;
+    if !right {
+        return Err(with_methods(Code::PreauthFailed, now));
+    }
+    let timestamp = shares.open(&client.principal.record, sealed).map_err(aborted)?;
+    let Ok(timestamp) = messages::read_timestamp(&timestamp) else {
+        return Err(with_methods(Code::PreauthFailed, now));
+    };
+    if timestamp.abs_diff(now) > settings.max_skew.unsigned_abs() {
+        return Err(Refusal::new(Code::Skew, now));
+    }
+    let endtime = ending(request, now + settings.max_life, now)?;
+
+    let grant = Grant {
+        realm: &settings.realm,
+        client: client.name,
+        service: service.name,
+        enctype,
+        flags: flag::INITIAL | flag::PRE_AUTHENT,
+        authtime: now,
+        endtime,
+    };
+    let (ticket, ticket_form) = grant.ticket_part();
+    let (part, part_form) = grant.reply_part(Exchange::Initial, request.nonce);
+    let new = shares
+        .reply(
+            &service.principal.record,
+            &client.principal.record,
+            (&ticket, ticket_form),
+            (&part, part_form),
+        )
+        .map_err(aborted)?;
+    let (service, client) = (service.principal.kvno, client.principal.kvno);
+    Ok(grant.initial_reply((service, &new.ticket), (client, &new.part), salt))
+}
+
+/// The ciphertext of an encrypted timestamp of the realm's type, if its length is that of one.
+fn sealed_timestamp(enctype: Enctype, given: &[u8]) -> Option<&[u8]> {
+    let sealed = Encrypted::read(&mut Reader::new(given)).ok()?;
+    let plain = sealed.cipher.len().checked_sub(CONFOUNDER + enctype.mac_bytes())?;
+    (sealed.etype == enctype.number() && TIMESTAMP.contains(&plain)).then_some(sealed.cipher)
+}

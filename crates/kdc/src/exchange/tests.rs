@@ -1,0 +1,500 @@
+//! Requests, with keys in the clear.
+
+use super::*;
+use crate::clear::Key;
+use crate::der::{Reader, element, field, flags, integer, octets, sequence, tag, text, time};
+use crate::enctype::{CONFOUNDER, Enctype};
+use crate::messages::read_error;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const NOW: i64 = 1_795_521_599;
+const REALM: &str = "TEST.EXAMPLE";
+
+/// Keys as nobody has them.
+struct Clear {
+    keys: BTreeMap<String, Key>,
+    session: Vec<u8>,
+    asked: Vec<&'static str>,
+    /// Whether a server is missing.
+    gone: bool,
+}
+
+impl Shares for Clear {
+    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(bool, i64), Error> {
+        self.asked.push("verify");
+        if self.gone {
+            return Err(Error::Refused("a server is missing".into()));
+        }
+        Ok((self.keys[client].open(1, sealed).is_some(), NOW))
+    }
+
+    fn open(&mut self, client: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        self.asked.push("open");
+        Ok(self.keys[client].open(1, sealed).unwrap().to_vec())
+    }
+
+    fn reply(
+        &mut self,
+        service: &str,
+        client: &str,
+        ticket: (&[u8], Form),
+        part: (&[u8], Form),
+    ) -> Result<Sealed, Error> {
+        self.asked.push("reply");
+        let seal = |key: &str, usage, (plain, form): (&[u8], Form)| {
+            let mut plain = plain.to_vec();
+            assert_eq!(plain.len(), form.bytes);
+            plain[form.key_at..form.key_at + self.session.len()].copy_from_slice(&self.session);
+            self.keys[key].seal(usage, [usage as u8; CONFOUNDER], &plain)
+        };
+        Ok(Sealed { ticket: seal(service, 2, ticket), part: seal(client, 3, part) })
+    }
+
+    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(bool, i64), Error> {
+        self.asked.push("verify");
+        let session = self.session_of(krbtgt, given);
+        let right = session.is_some_and(|session| session.open(7, given.authenticator).is_some());
+        Ok((right, NOW))
+    }
+
+    fn open_ticket(&mut self, krbtgt: &str, given: Given<'_>) -> Result<Vec<u8>, Error> {
+        self.asked.push("ticket");
+        let mut plain = self.keys[krbtgt].open(2, given.ticket).unwrap().to_vec();
+        plain[given.sizes.key_at..given.sizes.key_at + self.session.len()].fill(0);
+        Ok(plain)
+    }
+
+    fn open_authenticator(
+        &mut self,
+        krbtgt: &str,
+        given: Given<'_>,
+        layout: Layout,
+    ) -> Result<Vec<u8>, Error> {
+        self.asked.push("authenticator");
+        let session = self.session_of(krbtgt, given).unwrap();
+        let mut plain = session.open(7, given.authenticator).unwrap().to_vec();
+        plain[layout.checksum_at..layout.checksum_at + session.enctype().mac_bytes()].fill(0);
+        if let Some(at) = layout.subkey_at {
+            plain[at..at + self.session.len()].fill(0);
+        }
+        Ok(plain)
+    }
+
+    fn reply_further(
+        &mut self,
+        krbtgt: &str,
+        service: &str,
+        (given, layout, body): (Given<'_>, Layout, &[u8]),
+        ticket: (&[u8], Form),
+        part: (&[u8], Form),
+    ) -> Result<Option<Sealed>, Error> {
+        self.asked.push("reply");
+        let session = self.session_of(krbtgt, given).unwrap();
+        let plain = session.open(7, given.authenticator).unwrap();
+        let at = layout.checksum_at;
+        if plain[at..at + session.enctype().mac_bytes()] != session.checksum(6, body) {
+            return Ok(None);
+        }
+        assert!(layout.subkey_at.is_none());
+        self.keys.insert("session".into(), session);
+        let sealed = |key: &Key, usage, plain: &[u8]| key.seal(usage, [usage as u8; CONFOUNDER], plain);
+        let ticket = sealed(&self.keys[service], 2, ticket.0);
+        Ok(Some(Sealed { ticket, part: sealed(&self.keys["session"], 8, part.0) }))
+    }
+}
+
+impl Clear {
+    fn session_of(&self, krbtgt: &str, given: Given<'_>) -> Option<Key> {
+        let key = &self.keys[krbtgt];
+        let plain = key.open(2, given.ticket)?;
+        let at = given.sizes.key_at;
+        Key::new(key.enctype(), &plain[at..at + key.enctype().key_bytes()])
+    }
+}
+
+struct World {
+    settings: Settings,
+    principals: Principals,
+    shares: Clear,
+    replays: Replays,
+    enctype: Enctype,
+}
+
+impl World {
+    fn new(enctype: Enctype) -> Self {
+        let settings = Settings {
+            realm: REALM.into(),
+            enctype,
+            protocol: "replicated-malicious".into(),
+            listen: String::new(),
+            orders: String::new(),
+            servers: Default::default(),
+            max_life: 36000,
+            max_skew: 300,
+            max_datagram: 1400,
+        };
+        let (mut principals, mut keys) = (Principals::default(), BTreeMap::new());
+        for (kvno, name, revoked) in
+            [(3, "ann", false), (1, "krbtgt/TEST.EXAMPLE", false), (2, "gone", true), (1, "host/a.b", false)]
+        {
+            let record = format!("key {name}");
+            let salt = if name.contains('/') { String::new() } else { format!("{REALM}{name}") };
+            principals.put(name.into(), Principal { kvno, record: record.clone(), salt, revoked });
+            keys.insert(record, Key::of_password(enctype, name.as_bytes(), b"salt", 2));
+        }
+        let session = (0..enctype.key_bytes()).map(|at| at as u8 + 1).collect();
+        Self {
+            settings,
+            principals,
+            shares: Clear { keys, session, asked: Vec::new(), gone: false },
+            replays: Replays::default(),
+            enctype,
+        }
+    }
+
+    fn answer(&mut self, request: &[u8]) -> Vec<u8> {
+        self.shares.asked.clear();
+        let answer =
+            answer(&self.settings, &self.principals, request, NOW - 7, &mut self.replays, &mut self.shares);
+        assert!(answer.failed.is_none());
+        answer.bytes
+    }
+
+    fn sealed(&self, client: &str, when: i64) -> Vec<u8> {
+        let timestamp = sequence(&[&field(0, &time(when)), &field(1, &integer(123_456))]);
+        let sealed = self.shares.keys[client].seal(1, [5; CONFOUNDER], &timestamp);
+        let etype = integer(self.enctype.number().into());
+        sequence(&[&field(0, &etype), &field(2, &octets(&sealed))])
+    }
+}
+
+/// An AS-REQ in parts.
+struct Asked {
+    message: u8,
+    options: u32,
+    client: Option<&'static str>,
+    realm: &'static str,
+    service: &'static str,
+    till: i64,
+    etypes: Vec<i32>,
+    timestamp: Option<Vec<u8>>,
+    /// PA-TGS-REQ.
+    ticket: Option<Vec<u8>>,
+}
+
+impl Asked {
+    fn new(world: &World) -> Self {
+        let timestamp = Some(world.sealed("key ann", NOW + 20));
+        let etypes = vec![world.enctype.number(), 23];
+        let service = "krbtgt/TEST.EXAMPLE";
+        Self {
+            message: 10,
+            options: 0,
+            client: Some("ann"),
+            realm: REALM,
+            service,
+            till: 0,
+            etypes,
+            timestamp,
+            ticket: None,
+        }
+    }
+
+    fn body(&self) -> Vec<u8> {
+        let name = |name: &str| {
+            let parts: Vec<u8> = name.split('/').flat_map(text).collect();
+            sequence(&[&field(0, &integer(1)), &field(1, &sequence(&[&parts]))])
+        };
+        let etypes: Vec<u8> = self.etypes.iter().flat_map(|&etype| integer(etype.into())).collect();
+        let body = [
+            field(0, &flags(self.options)),
+            self.client.map_or_else(Vec::new, |client| field(1, &name(client))),
+            field(2, &text(self.realm)),
+            field(3, &name(self.service)),
+            field(5, &time(self.till)),
+            field(7, &integer(77)),
+            field(8, &sequence(&[&etypes])),
+        ];
+        sequence(&[&body.concat()])
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let given = [(2, &self.timestamp), (1, &self.ticket)];
+        let padata: Vec<u8> = given
+            .into_iter()
+            .filter_map(|(kind, value)| Some((kind, value.as_ref()?)))
+            .flat_map(|(kind, value)| sequence(&[&field(1, &integer(kind)), &field(2, &octets(value))]))
+            .collect();
+        let padata = if padata.is_empty() { padata } else { field(3, &sequence(&[&padata])) };
+        let message =
+            [field(1, &integer(5)), field(2, &integer(self.message.into())), padata, field(4, &self.body())];
+        element(tag::application(self.message), &[&sequence(&[&message.concat()])])
+    }
+}
+
+/// The ciphertext in an EncryptedData, and its key's version.
+fn cipher(mut reader: Reader<'_>) -> (i64, Vec<u8>) {
+    let mut fields = reader.inside(tag::SEQUENCE).unwrap();
+    fields.field(0).unwrap();
+    let kvno = fields.field(1).unwrap().integer().unwrap();
+    (kvno, fields.field(2).unwrap().content(tag::OCTETS).unwrap().to_vec())
+}
+
+#[test]
+fn who_knows_the_password_gets_a_ticket_and_its_key() {
+    for enctype in Enctype::ALL {
+        let mut world = World::new(enctype);
+        let request = Asked::new(&world).bytes();
+        let reply = world.answer(&request);
+        assert_eq!(world.shares.asked, ["verify", "open", "reply"]);
+        let mut fields =
+            Reader::new(&reply).inside(tag::application(11)).unwrap().inside(tag::SEQUENCE).unwrap();
+        assert_eq!(fields.field(0).unwrap().integer().unwrap(), 5);
+        assert_eq!(fields.field(1).unwrap().integer().unwrap(), 11);
+        fields.field(2).unwrap();
+        assert_eq!(fields.field(3).unwrap().text().unwrap(), REALM);
+        fields.field(4).unwrap();
+        let mut ticket =
+            fields.field(5).unwrap().inside(tag::application(1)).unwrap().inside(tag::SEQUENCE).unwrap();
+        for number in 0..3 {
+            ticket.field(number).unwrap();
+        }
+        let (kvno, ticket) = cipher(ticket.field(3).unwrap());
+        assert_eq!(kvno, 1);
+        let ticket = world.shares.keys["key krbtgt/TEST.EXAMPLE"].open(2, &ticket).unwrap();
+        let (kvno, part) = cipher(fields.field(6).unwrap());
+        assert_eq!(kvno, 3);
+        let part = world.shares.keys["key ann"].open(3, &part).unwrap();
+
+        let key = |mut reader: Reader<'_>| {
+            let mut fields = reader.inside(tag::SEQUENCE).unwrap();
+            assert_eq!(fields.field(0).unwrap().int32().unwrap(), enctype.number());
+            fields.field(1).unwrap().content(tag::OCTETS).unwrap().to_vec()
+        };
+        let mut ticket =
+            Reader::new(&ticket).inside(tag::application(3)).unwrap().inside(tag::SEQUENCE).unwrap();
+        assert_eq!(ticket.field(0).unwrap().flags().unwrap(), flag::INITIAL | flag::PRE_AUTHENT);
+        assert_eq!(key(ticket.field(1).unwrap()), world.shares.session);
+        assert_eq!(ticket.field(2).unwrap().text().unwrap(), REALM);
+        for number in 3..5 {
+            ticket.field(number).unwrap();
+        }
+        assert_eq!(ticket.field(5).unwrap().time().unwrap(), NOW);
+        assert_eq!(ticket.field(7).unwrap().time().unwrap(), NOW + 36000);
+        let mut part =
+            Reader::new(&part).inside(tag::application(25)).unwrap().inside(tag::SEQUENCE).unwrap();
+        assert_eq!(key(part.field(0).unwrap()), world.shares.session);
+        part.field(1).unwrap();
+        assert_eq!(part.field(2).unwrap().integer().unwrap(), 77);
+    }
+}
+
+/// A code, what was computed on shares, and what asks for it.
+type Case = (i64, &'static [&'static str], fn(&World, &mut Asked));
+
+/// Each error, and what was computed on shares before it.
+#[test]
+fn everything_else_is_refused_as_the_rfc_says() {
+    let mut world = World::new(Enctype::Aes256Sha1);
+    let cases: [Case; 17] = [
+        (6, &[], |_, asked| asked.client = Some("ben")),
+        (6, &[], |_, asked| asked.client = None),
+        (6, &[], |_, asked| asked.client = Some("a[1]")),
+        (7, &[], |_, asked| asked.service = "host/c.d"),
+        (11, &["verify", "open"], |_, asked| asked.till = NOW),
+        (13, &[], |_, asked| asked.options = 1 << 25),
+        (14, &[], |_, asked| asked.etypes = vec![17, 23]),
+        (16, &[], |_, asked| asked.message = 12),
+        (18, &[], |_, asked| asked.client = Some("gone")),
+        (24, &["verify"], |world, asked| asked.timestamp = Some(world.sealed("key host/a.b", NOW))),
+        (24, &[], |_, asked| asked.timestamp = Some(vec![0x30, 0])),
+        (25, &[], |_, asked| asked.timestamp = None),
+        (27, &[], |_, asked| asked.service = "ann"),
+        (37, &["verify", "open"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW + 301))),
+        (37, &["verify", "open"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW - 301))),
+        (68, &[], |_, asked| asked.realm = "OTHER.EXAMPLE"),
+        (60, &[], |_, asked| asked.message = 14),
+    ];
+    for (code, computed, change) in cases {
+        let mut asked = Asked::new(&world);
+        change(&world, &mut asked);
+        let reply = world.answer(&asked.bytes());
+        assert_eq!(read_error(&reply), Some(code));
+        assert_eq!(world.shares.asked, computed, "{code}");
+    }
+}
+
+#[test]
+fn without_servers_that_agree_there_is_no_ticket() {
+    let mut world = World::new(Enctype::Aes128Sha1);
+    let request = Asked::new(&world).bytes();
+    world.shares.gone = true;
+    let (replays, shares) = (&mut world.replays, &mut world.shares);
+    let answer = answer(&world.settings, &world.principals, &request, NOW, replays, shares);
+    assert_eq!(read_error(&answer.bytes), Some(29));
+    assert!(answer.failed.is_some());
+}
+
+/// What a client gives with a TGS-REQ.
+struct Further {
+    realm: &'static str,
+    service: &'static str,
+    kvno: i64,
+    client: &'static str,
+    /// Whom the authenticator names.
+    named: &'static str,
+    endtime: i64,
+    time: i64,
+    /// What the checksum is of; the request's body if it isn't said.
+    body: Option<Vec<u8>>,
+    /// A byte of the ticket's ciphertext that is changed.
+    changed: Option<usize>,
+}
+
+impl Further {
+    fn new() -> Self {
+        let (service, endtime, time) = ("krbtgt/TEST.EXAMPLE", NOW + 600, NOW - 30);
+        let (client, named, body, changed) = ("ann", "ann", None, None);
+        Self { realm: REALM, service, kvno: 1, client, named, endtime, time, body, changed }
+    }
+
+    /// The PA-TGS-REQ.
+    fn bytes(&self, world: &World, body: &[u8]) -> Vec<u8> {
+        let enctype = world.enctype;
+        let session = Key::new(enctype, &world.shares.session).unwrap();
+        let name = |text: &str| Name { kind: 1, parts: text.split('/').map(str::to_owned).collect() };
+        let (client, service) = (name(self.client), name(self.service));
+        let grant = messages::Grant {
+            realm: REALM,
+            client: &client,
+            service: &service,
+            enctype,
+            flags: flag::PRE_AUTHENT,
+            authtime: NOW - 500,
+            endtime: self.endtime,
+        };
+        let (mut plain, form) = grant.ticket_part();
+        plain[form.key_at..form.key_at + session.bytes().len()].copy_from_slice(session.bytes());
+        let mut ticket = world.shares.keys["key krbtgt/TEST.EXAMPLE"].seal(2, [1; CONFOUNDER], &plain);
+        if let Some(at) = self.changed {
+            ticket[at] ^= 1;
+        }
+        let names = |text_of: &str| {
+            let parts: Vec<u8> = text_of.split('/').flat_map(text).collect();
+            sequence(&[&field(0, &integer(1)), &field(1, &sequence(&[&parts]))])
+        };
+        let code = session.checksum(6, self.body.as_deref().unwrap_or(body));
+        let checksum =
+            sequence(&[&field(0, &integer(enctype.checksum_type().into())), &field(1, &octets(&code))]);
+        let authenticator = [
+            field(0, &integer(5)),
+            field(1, &text(REALM)),
+            field(2, &names(self.named)),
+            field(3, &checksum),
+            field(4, &integer(123_456)),
+            field(5, &time(self.time)),
+        ];
+        let authenticator = element(tag::application(2), &[&sequence(&[&authenticator.concat()])]);
+        let authenticator = session.seal(7, [2; CONFOUNDER], &authenticator);
+        let etype = field(0, &integer(enctype.number().into()));
+        let sealed = sequence(&[&etype, &field(1, &integer(self.kvno)), &field(2, &octets(&ticket))]);
+        let ticket = [
+            field(0, &integer(5)),
+            field(1, &text(self.realm)),
+            field(2, &names(self.service)),
+            field(3, &sealed),
+        ];
+        let ticket = element(tag::application(1), &[&sequence(&[&ticket.concat()])]);
+        let fields = [
+            field(0, &integer(5)),
+            field(1, &integer(14)),
+            field(2, &flags(0)),
+            field(3, &ticket),
+            field(4, &sequence(&[&etype, &field(2, &octets(&authenticator))])),
+        ];
+        element(tag::application(14), &[&sequence(&[&fields.concat()])])
+    }
+}
+
+fn further(world: &World, given: &Further) -> Vec<u8> {
+    let mut asked = Asked { message: 12, client: None, timestamp: None, ..Asked::new(world) };
+    asked.service = "host/a.b";
+    asked.ticket = Some(given.bytes(world, &asked.body()));
+    asked.bytes()
+}
+
+#[test]
+fn who_has_a_ticket_gets_another() {
+    for enctype in Enctype::ALL {
+        let mut world = World::new(enctype);
+        let request = further(&world, &Further::new());
+        let reply = world.answer(&request);
+        assert_eq!(world.shares.asked, ["verify", "ticket", "authenticator", "reply"]);
+        let mut fields =
+            Reader::new(&reply).inside(tag::application(13)).unwrap().inside(tag::SEQUENCE).unwrap();
+        assert_eq!(fields.field(0).unwrap().integer().unwrap(), 5);
+        assert_eq!(fields.field(1).unwrap().integer().unwrap(), 13);
+        fields.field(3).unwrap();
+        fields.field(4).unwrap();
+        let mut ticket =
+            fields.field(5).unwrap().inside(tag::application(1)).unwrap().inside(tag::SEQUENCE).unwrap();
+        for number in 0..3 {
+            ticket.field(number).unwrap();
+        }
+        let (_, ticket) = cipher(ticket.field(3).unwrap());
+        let ticket = world.shares.keys["key host/a.b"].open(2, &ticket).unwrap();
+        let ticket = messages::TicketPart::read(&ticket, enctype, REALM).unwrap();
+        assert_eq!((ticket.client.text().unwrap().as_str(), ticket.authtime), ("ann", NOW - 500));
+        assert_eq!(ticket.endtime, NOW + 600, "no longer than the first ticket");
+
+        assert_eq!(read_error(&world.answer(&request)), Some(34), "a second time");
+    }
+}
+
+#[test]
+fn tickets_that_are_not_right_are_refused() {
+    const OPENED: &[&str] = &["verify", "ticket"];
+    const ALL: &[&str] = &["verify", "ticket", "authenticator"];
+    type Case = (i64, &'static [&'static str], fn(&mut Further));
+    let cases: [Case; 14] = [
+        (6, OPENED, |given| (given.client, given.named) = ("ben", "ben")),
+        (18, OPENED, |given| (given.client, given.named) = ("gone", "gone")),
+        (31, &["verify"], |given| given.changed = Some(40)),
+        (32, OPENED, |given| given.endtime = NOW),
+        (35, &[], |given| given.service = "host/a.b"),
+        (35, &[], |given| given.service = "krbtgt/OTHER"),
+        (35, &[], |given| given.realm = "OTHER"),
+        (36, ALL, |given| given.named = "bob"),
+        (31, &[], |given| given.named = "someone-else"),
+        (31, &[], |given| (given.client, given.named) = ("someone", "someone")),
+        (37, ALL, |given| given.time = NOW - 301),
+        (37, ALL, |given| given.time = NOW + 301),
+        (41, &["verify", "ticket", "authenticator", "reply"], |given| given.body = Some(b"another".to_vec())),
+        (44, &[], |given| given.kvno = 2),
+    ];
+    let mut world = World::new(Enctype::Aes256Sha1);
+    for (code, computed, change) in cases {
+        let mut given = Further::new();
+        change(&mut given);
+        let request = further(&world, &given);
+        let reply = world.answer(&request);
+        assert_eq!(read_error(&reply), Some(code));
+        assert_eq!(world.shares.asked, computed, "{code}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_request_makes_it_panic(at in 0usize..400, byte: u8, cut in 0usize..400, noise: Vec<u8>) {
+        let mut world = World::new(Enctype::Aes128Sha256);
+        let whole = if byte & 1 == 0 { Asked::new(&world).bytes() } else { further(&world, &Further::new()) };
+        let mut changed = whole.clone();
+        let at = at % whole.len();
+        changed[at] = byte;
+        for request in [&changed[..], &whole[..cut % whole.len()], &noise[..]] {
+            let reply = world.answer(request);
+            prop_assert!(read_error(&reply).is_some() || [11, 13].map(tag::application).contains(&reply[0]));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! A Kerberos KDC (RFC 4120) whose long-term keys exist nowhere: three servers hold shares of them, and compute tickets and
+//! replies under MPC (Araki et al., "High-throughput semi-honest secure three-party computation with an honest majority",
+//! CCS 2016, section 5.3).
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`enctype`] | the encryption types 17, 18 and 19, and what keys are used for |
+//! | [`clear`] | their cryptography in the clear: for an admin's client, and for tests |
+//! | [`circuits`] | the same as circuits |
+//! | [`programs`] | what servers run on shared keys |
+//! | [`der`], [`messages`], [`keytab`] | bytes of others, read and written |
+//! | [`realm`] | settings and principals |
+//! | [`exchange`] | what a server makes of a request |
+//! | [`order`], [`admin`] | new keys |
+//! | [`wire`], [`server`], [`front`] | the processes |
+
+pub mod admin;
+pub mod circuits;
+pub mod clear;
+pub mod der;
+pub mod enctype;
+pub mod exchange;
+pub mod front;
+pub mod keytab;
+pub mod messages;
+pub mod order;
+pub mod programs;
+pub mod realm;
+pub mod server;
+pub mod wire;

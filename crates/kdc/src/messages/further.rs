@@ -1,0 +1,217 @@
+//! What the TGS exchange adds: tickets and authenticators.
+
+use super::{Encrypted, Name, PVNO, no_key};
+use crate::circuits::Layout;
+use crate::der::{Malformed, Reader, element, field, integer, octets, sequence, tag, text, time};
+use crate::enctype::Enctype;
+
+/// Bytes of a time's digits.
+const TIME: usize = 15;
+
+/// An AP-REQ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApRequest<'a> {
+    /// The realm of the ticket's service.
+    pub realm: String,
+    /// That service.
+    pub service: Name,
+    /// What is in the ticket.
+    pub ticket: Encrypted<'a>,
+    /// What is in the authenticator.
+    pub authenticator: Encrypted<'a>,
+}
+
+impl<'a> ApRequest<'a> {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut whole = Reader::new(bytes);
+        let mut fields = whole.inside(tag::application(14))?.inside(tag::SEQUENCE)?;
+        whole.end()?;
+        if fields.field(0)?.integer()? != PVNO || fields.field(1)?.integer()? != 14 {
+            return Err(Malformed("version or type of the AP-REQ"));
+        }
+        fields.field(2)?.flags()?;
+        let mut ticket = fields.field(3)?.inside(tag::application(1))?.inside(tag::SEQUENCE)?;
+        let authenticator = Encrypted::read(&mut fields.field(4)?)?;
+        fields.end()?;
+        if ticket.field(0)?.integer()? != PVNO {
+            return Err(Malformed("version of the ticket"));
+        }
+        let realm = ticket.field(1)?.text()?;
+        let service = Name::read(&mut ticket.field(2)?)?;
+        let sealed = Encrypted::read(&mut ticket.field(3)?)?;
+        ticket.end()?;
+        Ok(Self { realm, service, ticket: sealed, authenticator })
+    }
+}
+
+/// Where a ticket of this KDC has its session key, by the bytes of its plaintext alone; `None` if no ticket has so many.
+pub fn ticket_key_at(enctype: Enctype, bytes: usize) -> Option<usize> {
+    // Tag and length of an element of so many bytes in all.
+    let head = |bytes: usize| {
+        (2..=4).find(|&head| {
+            let content = bytes.checked_sub(head);
+            content.is_some_and(|content| element(0, &[&vec![0; content]]).len() == bytes)
+        })
+    };
+    let first = head(bytes)?;
+    let second = head(bytes - first)?;
+    let flags = field(0, &super::flags(0)).len();
+    let at = first + second + flags + field(1, &no_key(enctype)).len() - enctype.key_bytes();
+    (at + enctype.key_bytes() <= bytes).then_some(at)
+}
+
+/// What a ticket of this KDC says, but for its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketPart {
+    /// Whose it is.
+    pub client: Name,
+    /// When the client was authenticated.
+    pub authtime: i64,
+    /// When it ends.
+    pub endtime: i64,
+}
+
+impl TicketPart {
+    /// Reads one whose key was left out.
+    ///
+    /// # Errors
+    /// If it isn't as this KDC writes tickets for this realm.
+    pub fn read(bytes: &[u8], enctype: Enctype, realm: &str) -> Result<Self, Malformed> {
+        const OTHER: Malformed = Malformed("a ticket is none of this realm's");
+        let mut whole = Reader::new(bytes);
+        let mut fields = whole.inside(tag::application(3))?.inside(tag::SEQUENCE)?;
+        whole.end()?;
+        fields.field(0)?.flags()?;
+        if fields.field(1)?.rest() != no_key(enctype) || fields.field(2)?.text()? != realm {
+            return Err(OTHER);
+        }
+        let client = Name::read(&mut fields.field(3)?)?;
+        fields.field(4)?;
+        let authtime = fields.field(5)?.time()?;
+        let endtime = fields.field(7)?.time()?;
+        fields.end()?;
+        Ok(Self { client, authtime, endtime })
+    }
+}
+
+/// What an authenticator of so many bytes has to look like: everything but the time, the checksum and the subkey follows from the
+/// ticket that it comes with, and from its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authenticator {
+    /// Its bytes, with zeros for microseconds, time, checksum and subkey.
+    bytes: Vec<u8>,
+    /// Where checksum and subkey are.
+    pub layout: Layout,
+    /// Where the microseconds are.
+    micros: std::ops::Range<usize>,
+    /// Where the time is.
+    time_at: usize,
+}
+
+impl Authenticator {
+    /// The one of this client that has so many bytes; `None` if there is none.
+    pub fn expected(enctype: Enctype, realm: &str, client: &Name, bytes: usize) -> Option<Self> {
+        let forms = [true, false].into_iter().flat_map(|subkey| (1..=3).map(move |micros| (subkey, micros)));
+        let mut all = forms.map(|(subkey, micros)| Self::form(enctype, realm, client, subkey, micros));
+        all.find(|form| form.bytes.len() == bytes)
+    }
+
+    /// The one with or without a subkey, and so many bytes of microseconds.
+    fn form(enctype: Enctype, realm: &str, client: &Name, subkey: bool, micros: usize) -> Self {
+        let checksum_type = field(0, &integer(enctype.checksum_type().into()));
+        let checksum = sequence(&[&checksum_type, &field(1, &octets(&vec![0; enctype.mac_bytes()]))]);
+        let before = [
+            field(0, &integer(PVNO)),
+            field(1, &text(realm)),
+            field(2, &client.bytes()),
+            field(3, &checksum),
+        ];
+        let micros_field = field(4, &element(tag::INTEGER, &[&vec![0; micros]]));
+        let time_field = field(5, &time(0));
+        let key = if subkey { field(6, &no_key(enctype)) } else { Vec::new() };
+        let content = [&before.concat()[..], &micros_field, &time_field, &key].concat();
+        let mut bytes = element(tag::application(2), &[&sequence(&[&content])]);
+        let time_end = bytes.len() - key.len();
+        let micros_end = time_end - time_field.len();
+        let time_at = time_end - TIME;
+        bytes[time_at..time_end].fill(0);
+        let layout = Layout {
+            checksum_at: micros_end - micros_field.len() - enctype.mac_bytes(),
+            subkey_at: subkey.then(|| bytes.len() - enctype.key_bytes()),
+        };
+        Self { bytes, layout, micros: micros_end - micros..micros_end, time_at }
+    }
+
+    /// The time in an authenticator whose checksum and subkey were left out.
+    ///
+    /// # Errors
+    /// If it isn't as expected.
+    pub fn time(&self, opened: &[u8]) -> Result<i64, Malformed> {
+        const OTHER: Malformed = Malformed("an authenticator isn't as its ticket says");
+        if opened.len() != self.bytes.len() {
+            return Err(OTHER);
+        }
+        let mut own = self.bytes.clone();
+        let digits = self.time_at..self.time_at + TIME;
+        for free in [self.micros.clone(), digits.clone()] {
+            own[free.clone()].copy_from_slice(&opened[free]);
+        }
+        if own != opened {
+            return Err(OTHER);
+        }
+        Reader::new(&element(tag::TIME, &[&opened[digits]])).time()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Grant;
+
+    #[test]
+    fn a_tickets_key_is_where_its_length_says() {
+        for enctype in Enctype::ALL {
+            for length in 1..200 {
+                let client = Name { kind: 1, parts: vec!["c".repeat(length)] };
+                let (realm, service) = ("R", &client);
+                let (flags, authtime, endtime) = (0, 5, 6);
+                let grant = Grant { realm, client: &client, service, enctype, flags, authtime, endtime };
+                let (bytes, form) = grant.ticket_part();
+                assert_eq!(ticket_key_at(enctype, bytes.len()), Some(form.key_at), "{length}");
+                let read = TicketPart::read(&bytes, enctype, "R").unwrap();
+                assert_eq!(read, TicketPart { client, authtime, endtime });
+                assert!(TicketPart::read(&bytes, enctype, "S").is_err());
+            }
+            assert_eq!(ticket_key_at(enctype, 30), None);
+        }
+    }
+
+    #[test]
+    fn an_authenticators_form_follows_from_its_length() {
+        let client = Name { kind: 1, parts: vec!["ann".into()] };
+        for enctype in Enctype::ALL {
+            for subkey in [false, true] {
+                for micros in 1..=3 {
+                    let form = Authenticator::form(enctype, "REALM", &client, subkey, micros);
+                    let length = form.bytes.len();
+                    let found = Authenticator::expected(enctype, "REALM", &client, length).unwrap();
+                    assert_eq!(found, form);
+                    let mut opened = form.bytes.clone();
+                    opened[form.time_at..form.time_at + TIME].copy_from_slice(b"20261124115959Z");
+                    opened[form.micros.clone()].fill(7);
+                    assert_eq!(form.time(&opened).unwrap(), 1_795_521_599);
+                    for at in 0..length {
+                        let mut changed = opened.clone();
+                        changed[at] ^= 0x80;
+                        assert_eq!(form.time(&changed).is_ok(), form.micros.contains(&at), "{at}");
+                    }
+                }
+            }
+            assert_eq!(Authenticator::expected(enctype, "REALM", &client, 50), None);
+        }
+    }
+}
