@@ -125,7 +125,11 @@ impl Protocol for Astra {
     fn capabilities(&self) -> Capabilities {
         // Splitting numbers into bits by two additive components trusts the party that knows the first.
         let verified = self.0.is_verified();
-        let usual = if verified { Capabilities::THREE_COMPONENTS } else { Capabilities::TWO_COMPONENTS };
+        let usual = if verified {
+            Capabilities::THREE_COMPONENTS.holding_ranges()
+        } else {
+            Capabilities::TWO_COMPONENTS
+        };
         // Where all have the outputs or nobody has, nothing may come between the check and them, nor after them.
         let is_fair = self.0.security == Security::Fair;
         let usual = if is_fair { usual } else { usual.with(Feature::Keep) };

@@ -247,8 +247,8 @@ pub struct Capabilities {
     pub shuffle_turns: u8,
     /// ANDs that the partial products of one product may take, where numbers are bits.
     pub product_ands: u64,
-    /// Whether an input is taken as the least number of its range where it is outside, in plans in which a result would depend on how
-    /// such a number is split: for protocols in which owners deviate.
+    /// Whether an input of which a number is outside its range is taken as the least number in it, in plans in which a result would
+    /// depend on how such a number is split: for protocols in which owners deviate.
     pub holds_ranges: bool,
     /// Whether a program that can't be lowered so, or sends more than with numbers as bits ([`Numbers::BitsAlone`]), is lowered
     /// with these. What is kept is never bits for that.
@@ -346,7 +346,7 @@ impl Capabilities {
         Self { features: self.features.without(feature), ..self }
     }
 
-    /// These; and inputs outside their ranges are taken as the least numbers in them, where that matters.
+    /// These; and inputs of which a number is outside its range are taken as the least number in it, where that matters.
     #[must_use]
     pub const fn holding_ranges(self) -> Self {
         Self { holds_ranges: true, ..self }

@@ -387,6 +387,15 @@ fn conversions(plan: &Plan) -> String {
 }
 
 #[test]
+fn an_input_is_held_to_its_range_as_the_page_of_the_protocol_says() {
+    let shifted = program(Dtype::Int, (-(1 << 16), 1 << 16), &[1], 1, |build, x| build.shift_right(x[0], 1));
+    let [held, free] = [Capabilities::THREE_COMPONENTS.holding_ranges(), Capabilities::THREE_COMPONENTS]
+        .map(|capabilities| lower(&shifted, capabilities).unwrap().plan);
+    let bits = held.register(held.inputs[0].reg).domain.bits();
+    assert_eq!((bits, ands(&held) - ands(&free), products(&held) - products(&free)), (64, 260, 3));
+}
+
+#[test]
 fn a_fixed_point_product_is_truncated_once_after_the_sum() {
     let end = 1 << 24;
     let product =

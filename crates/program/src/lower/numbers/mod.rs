@@ -125,8 +125,9 @@ impl Lowering<'_> {
     /// So many low bits of numbers in `range` tell them all apart, and the highest of these is their sign: all bits of a ring
     /// that the range leaves, and two at least.
     fn low_bits(&self, a: Reg, range: Range) -> u32 {
-        let bits = (2..).find(|&bits| range.lo() >= -(1 << (bits - 1)) && range.hi() < 1 << (bits - 1));
-        bits.unwrap_or(u32::MAX).min(self.bits_of(a))
+        let all = self.bits_of(a);
+        let holds = |bits: &u32| range.lo() >= -(1 << (bits - 1)) && range.hi() < 1 << (bits - 1);
+        (2..all).find(holds).unwrap_or(all)
     }
 
     /// The top bit of each number, which is in `range`; taken once of each register.

@@ -101,7 +101,7 @@ pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) 
     let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
     // One of them is outside a range that leaves out only a few: it is none of these. `m` may be 0 there.
     let most = last - first;
-    let bits = (1..).find(|&bits| most < 1 << bits).unwrap_or(u32::MAX);
+    let bits = (1..64).find(|&bits| most < 1 << bits).unwrap_or(64);
     let number = Term::Secret(x);
     let first = Term::integer(first, domain, cols);
     let above_first = lowering.sub(&number, &first);
