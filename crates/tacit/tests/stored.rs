@@ -111,7 +111,8 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
     let price = price(&program(100), PROTOCOL, &local().parties).unwrap().total;
     let ahead = price_offline(&program(100), PROTOCOL, &local().parties, 5).unwrap();
     assert_eq!(ahead.phase(Phase::Offline).bytes(), 5 * price.phase(Phase::Offline).bytes());
-    assert!(prepared[0].links[1].bytes > 5 * 32, "P0 sends P2 shares");
+    // More than the seeds of an instance: shares.
+    assert!(prepared[0].links[1].bytes > 5 * 16, "P0 sends P2 {} bytes", prepared[0].links[1].bytes);
 
     let mut stores = stores(&folder);
     for expected in 0..5 {
