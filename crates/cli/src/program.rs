@@ -1,8 +1,9 @@
 //! From the command line to a program and the values of its inputs.
 
 use crate::args::{ProgramArgs, is_plan};
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::{Context, npy};
+use crate::npy;
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
 use tacit::program::{InputType, Program, Value};

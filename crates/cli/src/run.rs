@@ -1,10 +1,11 @@
 //! `tacit run`: a program, once.
 
 use crate::args::RunArgs;
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::offline::warn_if_restored;
 use crate::progress::Bar;
-use crate::{Context, npy, program, show};
+use crate::store::warn_if_restored;
+use crate::{npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;

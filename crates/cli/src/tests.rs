@@ -1,7 +1,8 @@
 //! What the command line accepts and refuses.
 
+use crate::Front;
+use crate::context::Context;
 use crate::output::{Output, UNREAD};
-use crate::{Context, Front};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};

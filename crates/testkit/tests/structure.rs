@@ -24,7 +24,7 @@ const FLOORS: [&[&str]; 10] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 7] = [
+const LAYERED: [&str; 8] = [
     "tacit-ot",
     "tacit-threeparty",
     "tacit-additive",
@@ -32,6 +32,7 @@ const LAYERED: [&str; 7] = [
     "tacit-astra",
     "tacit-mascot",
     "tacit-gmw",
+    "tacit-cli",
 ];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.

@@ -1,9 +1,6 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
-use super::experiment::Experiment;
-use super::living::LivingArgs;
-use super::start::StartArgs;
-use super::triples::TripleArgs;
+use super::options::{Experiment, LivingArgs, StartArgs, TripleArgs};
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;

@@ -1,6 +1,7 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
 use super::instances::{random_bits, stream};
+use super::operands::{CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
 use super::what::{Model, Ring, What};
 use crate::failure::Failure;
@@ -13,12 +14,6 @@ use tacit::program::{
     Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 use tacit::{Compiled, Stream, protocol};
-
-/// Who gives the left operands, who the right ones, who others, and who looks at the result. All of them are parties.
-pub(super) const LEFT: &str = "P0";
-pub(super) const RIGHT: &str = "P1";
-pub(super) const THIRD: &str = "P2";
-pub(super) const CHECKER: &str = "P0";
 
 /// Fraction bits of predictions.
 const FRAC: u8 = 16;
@@ -400,14 +395,6 @@ impl Numbers {
 
 /// An odd number of 128 bits without structure: the fraction of the golden ratio.
 const SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
-
-/// A word that looks random, another for every index.
-pub(super) fn coin_word(index: u64) -> u64 {
-    let index = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (index ^ index >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
 
 #[cfg(test)]
 mod tests {
