@@ -1,15 +1,16 @@
 //! One party or client of a deployment.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::advanced::net::setup::{Config, Note};
-use tacit::{Error, Fill, Making, Residents, State, StorePath};
+use tacit::{Error, Making, Residents, State, StorePath};
 
 use crate::program::Program;
-use crate::run::{Prepared, Run, filling, listed, pick, told, watched};
+use crate::run::{Prepared, Run, filled, filling, listed, pick, told, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -80,8 +81,9 @@ impl Seat {
 
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a
     /// store, material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
-    /// what is left to it is picked for this one. `fill` says which kept values the program reads.
-    #[pyo3(signature = (program, protocol, inputs, fill, store=None, anchors=None, net=None))]
+    /// what is left to it is picked for this one. `kept` says which kept values the program reads, and `rows` which rows of tables it keeps: a client of
+    /// parties that serve chooses so what they leave to requests.
+    #[pyo3(signature = (program, protocol, inputs, kept, rows, store=None, anchors=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
@@ -89,7 +91,8 @@ impl Seat {
         program: &Program,
         mut protocol: String,
         inputs: Vec<Option<Bound<'_, PyAny>>>,
-        fill: Fill,
+        kept: HashMap<String, String>,
+        rows: HashMap<String, String>,
         store: Option<PathBuf>,
         anchors: Option<PathBuf>,
         net: Option<String>,
@@ -97,8 +100,12 @@ impl Seat {
         let clear = |input: &Option<Bound<'_, PyAny>>| input.as_ref().map(values::from_python).transpose();
         let inputs = inputs.iter().map(clear).collect::<PyResult<Vec<_>>>()?;
         let (seat, compiled, state) = (self.inner.clone(), program.compiled.clone(), self.state.clone());
+        let fill = filled(kept, rows);
         let run = watched(py, move || {
             let mut seat = taken(&seat)?;
+            if !seat.is_party() {
+                seat.choose(fill.clone());
+            }
             let within = seat.config().limits().connect;
             let parties = seat.parties();
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;

@@ -3,6 +3,7 @@
 //! A run has a thread of its own, and the thread that Python called on waits for it without the interpreter's
 //! lock and looks for signals: Ctrl-C ends the wait, and the run goes on unseen until it ends by itself.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,8 +85,8 @@ impl Local {
 
     /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
     /// one. With a store, material comes from the parties' stores in that folder. With a network, what is left to it
-    /// is picked for this one. `fill` says which kept values the program reads.
-    #[pyo3(signature = (program, inputs, debug, fill, store=None, net=None))]
+    /// is picked for this one. `kept` says which kept values the program reads, and `rows` which rows of tables it keeps.
+    #[pyo3(signature = (program, inputs, debug, kept, rows, store=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
@@ -93,13 +94,15 @@ impl Local {
         program: &Program,
         inputs: Vec<Bound<'_, PyAny>>,
         debug: bool,
-        fill: Fill,
+        kept: HashMap<String, String>,
+        rows: HashMap<String, String>,
         store: Option<PathBuf>,
         net: Option<String>,
     ) -> PyResult<Run> {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
         let (mut local, compiled, states) =
             (self.local.clone(), program.compiled.clone(), self.states.clone());
+        let fill = filled(kept, rows);
         let run = watched(py, move || {
             let parties = local.parties.clone();
             let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::InRun)?;
@@ -177,6 +180,11 @@ fn stock(
 ) -> Result<Vec<tacit::Prepared>, Error> {
     let filling = filling(&local.protocol, local.parties.len(), named, up_to)?;
     local.stock(&filling, &StorePath::simulated(store), &|_, _| {})
+}
+
+/// What fills a program's slots, and the rows of tables that it keeps.
+pub(crate) fn filled(kept: HashMap<String, String>, rows: HashMap<String, String>) -> Fill {
+    rows.iter().fold(kept.into_iter().collect(), |fill: Fill, (table, rows)| fill.keeping(table, rows))
 }
 
 /// What stores are to be filled with.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -88,14 +89,17 @@ class Runner:
 
     report: Report | None = None
 
-    def __call__(self, plan: Plan, /, *, kept: Any = None, **inputs: Any) -> Any:
+    def __call__(self, plan: Plan, /, *, kept: Any = None, keep_rows: Any = None, **inputs: Any) -> Any:
         """Runs a plan.
 
         Args:
             plan: What to run.
             kept: Which kept value is read for each `tacit.kept` of the plan, by its name: {"weights":
                 "weights@3"}, or {"weights": "old_weights"} for the newest of another name. What isn't named
-                is the newest of its own name. All parties say the same.
+                is the newest of its own name, and {"keys": "principals[17,42]"} are rows of a table. All parties
+                say the same. A client of parties that serve says it where they leave it to requests.
+            keep_rows: Which rows of a table, counted from 0, what the plan keeps under the table's name becomes:
+                {"principals": [17]}. All other rows stay. Without it the value is kept whole.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
                 (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames.
@@ -112,7 +116,7 @@ class Runner:
         if not isinstance(plan, Plan):
             hint = "; trace it first: run(f.trace(...), ...)" if hasattr(plan, "trace") else ""
             raise InputError(f"a plan is needed here, not {plan!r}{hint}")
-        run = self._run(plan, inputs, _fill(kept))
+        run = self._run(plan, inputs, _fill(kept), _rows(keep_rows))
         self.report = Report._of(run)
         return plan._restore(run.outputs)
 
@@ -141,7 +145,9 @@ class Runner:
         """
         raise NotImplementedError
 
-    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
+    def _run(
+        self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
+    ) -> _native.Run:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -162,6 +168,25 @@ def _fill(kept: Any) -> dict[str, str]:
     return dict(kept)
 
 
+def _rows(rows: Any) -> dict[str, str]:
+    """Which rows of tables are kept, as the core reads it."""
+    if rows is None:
+        return {}
+    said = f"keep_rows= says which rows are kept by the table's name, as {{'principals': [17]}}; this is {rows!r}"
+    if not isinstance(rows, Mapping):
+        raise InputError(said)
+    known = {}
+    for table, numbers in rows.items():
+        if not isinstance(table, str) or isinstance(numbers, str):
+            raise InputError(said)
+        try:
+            listed = [operator.index(number) for number in numbers]
+        except TypeError:
+            raise InputError(said) from None
+        known[table] = f"{table}[{','.join(map(str, listed))}]"
+    return known
+
+
 class _LocalRunner(Runner):
     """All parties and clients in this process."""
 
@@ -178,14 +203,16 @@ class _LocalRunner(Runner):
         self._store = store
         self._net = network(net)
 
-    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
+    def _run(
+        self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
+    ) -> _native.Run:
         values = assigned(plan.inputs, inputs)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             pairs = zip(plan.inputs, values, strict=True)
             missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
             raise InputError(f"no value is given for {', '.join(missing)}")
-        return self._local.run(plan._program, known, self._debug, kept, self._store, self._net)
+        return self._local.run(plan._program, known, self._debug, kept, rows, self._store, self._net)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -222,10 +249,12 @@ class _SeatRunner(Runner):
         self._anchors = anchors
         self._net = network(net)
 
-    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
+    def _run(
+        self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
+    ) -> _native.Run:
         values = assigned(plan.inputs, inputs)
         places = (self._store, self._anchors)
-        return self._taken().run(plan._program, self._protocol, values, kept, *places, self._net)
+        return self._taken().run(plan._program, self._protocol, values, kept, rows, *places, self._net)
 
     @property
     def kept(self) -> tuple[str, ...]:

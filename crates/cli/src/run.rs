@@ -54,6 +54,11 @@ fn deployed(
     seat.tell(bar.meeting(seat.name()));
     seat.play(args.plays.clone());
     seat.tag(args.tag.clone());
+    if seat.is_party() {
+        args.stays.refuse_homeless()?;
+    } else {
+        seat.choose(args.stays.fill());
+    }
     let mut name = args.protocol.name();
     let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
     let mut store = match &args.store {
@@ -85,6 +90,7 @@ fn simulated(
     loaded: Program,
     values: Vec<Option<Value>>,
 ) -> Result<(Arc<Compiled>, Run), Failure> {
+    args.stays.refuse_homeless()?;
     let values = program::all(&loaded.input_types(), values)?;
     let mut local = simulation(&args.protocol.name(), args.simulate)?;
     let bar = Bar::new();

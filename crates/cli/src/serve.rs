@@ -155,6 +155,7 @@ fn holdings(
     if let Some(store) = &store {
         warn_if_restored(context, store);
     }
+    args.stays.refuse_homeless()?;
     let state = args.stays.open(config)?.map(|state| (state, args.stays.fill()));
     Ok(Holdings { store, state })
 }

@@ -17,9 +17,18 @@ impl StateArgs {
         Ok(self.state.as_ref().map(|folder| State::of(config, folder)).transpose()?)
     }
 
-    /// Which values fill the program's slots.
+    /// Which values fill the program's slots, and which rows it keeps.
     pub(crate) fn fill(&self) -> Fill {
-        self.fill.iter().cloned().collect()
+        let slots: Fill = self.fill.iter().cloned().collect();
+        self.rows.iter().fold(slots, |fill, (table, rows)| fill.keeping(table, rows))
+    }
+
+    /// Refuses words about what a party keeps where it keeps nothing.
+    pub(crate) fn refuse_homeless(&self) -> Result<(), Failure> {
+        if self.state.is_some() || self.fill().is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage("--kept and --rows say what is read and kept of --state, which isn't given"))
     }
 }
 

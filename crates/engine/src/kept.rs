@@ -94,11 +94,39 @@ impl KeptShare {
         Ok(Self { domain: self.domain, cols, key: self.key, parts: self.parts.iter().map(part).collect() })
     }
 
+    /// The share of the same table with other rows: those of `new`, in this order. Linear in what there is to copy.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] as [`KeptShare::rows`], or if the rows are of another sharing than the table.
+    pub fn with_rows(&self, count: usize, rows: &[u64], new: &Self) -> Result<Self, Error> {
+        let bits = self.row_bits(count, rows)?;
+        let holders =
+            |share: &Self| share.parts.iter().map(|part| (part.number, part.other)).collect::<Vec<_>>();
+        let is_one = (self.domain, self.key) == (new.domain, new.key) && holders(self) == holders(new);
+        let fits = new.cols == self.cols / count * rows.len() && new.is_whole();
+        if !is_one || !fits {
+            return Err(refused("the rows are of another table, or shared otherwise"));
+        }
+        let part = |(table, new): (&KeptPart, &KeptPart)| {
+            let mut bytes = table.bytes.clone();
+            for (from, &row) in rows.iter().enumerate() {
+                copy_bits(&new.bytes, from * bits, &mut bytes, row as usize * bits, bits);
+            }
+            KeptPart { bytes, ..*table }
+        };
+        let parts = self.parts.iter().zip(&new.parts).map(part).collect();
+        Ok(Self { domain: self.domain, cols: self.cols, key: self.key, parts })
+    }
+
+    /// Whether each part is as long as it has to be.
+    fn is_whole(&self) -> bool {
+        self.parts.iter().all(|part| part.bytes.len() == self.part_bytes())
+    }
+
     /// Bits of each of a table's rows, if it has these.
     fn row_bits(&self, count: usize, rows: &[u64]) -> Result<usize, Error> {
         let is_table = count > 0 && self.cols.is_multiple_of(count);
-        let is_whole = self.parts.iter().all(|part| part.bytes.len() == self.part_bytes());
-        if !is_table || !is_whole || rows.iter().any(|&row| row >= count as u64) {
+        if !is_table || !self.is_whole() || rows.iter().any(|&row| row >= count as u64) {
             return Err(refused("it has no such rows"));
         }
         Ok(self.cols / count * self.domain.bits() as usize)
@@ -200,6 +228,26 @@ mod tests {
         kept.parts[0].bytes.pop();
         assert!(kept.part(2, wide).unwrap_err().to_string().contains("another length"));
         assert_eq!(format!("{kept:?}"), "KeptShare(Ring(W64) x 3)");
+    }
+
+    #[test]
+    fn rows_of_a_table_are_put_where_they_belong() {
+        // Three rows of three bits: nothing falls on a byte.
+        let bits = |cols: usize, word: u64| {
+            let mut data = Buffer::new(bytes_of(Domain::Bits, cols));
+            data.words_mut::<u64>()[0] = word;
+            KeptShare::new(shape(Domain::Bits, cols), None, [(0, Some(1), &data)])
+        };
+        let (table, rows) = (bits(9, 0b101_011_110), bits(6, 0b000_111));
+        let changed = table.with_rows(3, &[2, 0], &rows).unwrap();
+        assert_eq!(changed, bits(9, 0b111_011_000));
+        assert_eq!(changed.rows(3, &[2, 0]).unwrap(), rows);
+        for (count, wanted, rows) in [(3, [2, 3], &rows), (2, [0, 1], &rows), (3, [0, 1], &bits(9, 0))] {
+            assert!(matches!(table.with_rows(count, &wanted, rows), Err(Error::Refused(_))));
+        }
+        let mut other = rows.clone();
+        other.parts[0].number = 1;
+        assert!(matches!(table.with_rows(3, &[0, 1], &other), Err(Error::Refused(_))));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::material::made_under;
 use crate::price::price_lanes;
 use crate::registry::Chosen;
 use crate::run::{Given, Own, Part};
-use crate::{Compiled, Error, Making, Progress, Run};
+use crate::{Compiled, Error, Fill, Making, Progress, Run};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +36,7 @@ pub struct Seat {
     links: Option<Attendance>,
     plays: Option<String>,
     tag: String,
+    fill: Fill,
 }
 
 impl Seat {
@@ -53,8 +54,8 @@ impl Seat {
     /// [`Error::Setup`] if the port can't be opened.
     pub fn with(config: Config) -> Result<Self, Error> {
         let listener = if config.is_client() { None } else { Some(Listener::bind(&config)?) };
-        let (attempts, notes, tag) = (Attempts::default(), quiet(), String::new());
-        Ok(Self { config, listener, attempts, notes, serves: false, links: None, plays: None, tag })
+        let (attempts, notes, tag, fill) = (Attempts::default(), quiet(), String::new(), Fill::new());
+        Ok(Self { config, listener, attempts, notes, serves: false, links: None, plays: None, tag, fill })
     }
 
     /// Has a client play this name of programs, instead of its own, in deployments that serve ([`Server`](crate::Server)). The
@@ -66,6 +67,12 @@ impl Seat {
     /// Has a client meet those alone in its runs who give the same tag, in deployments that serve.
     pub fn tag(&mut self, tag: String) {
         self.tag = tag;
+    }
+
+    /// Has a client choose which rows of kept tables its runs read or keep, or which values, in deployments that serve. The parties
+    /// refuse what they don't leave to requests ([`Serving`](crate::Serving)). What is chosen all parties see.
+    pub fn choose(&mut self, fill: Fill) {
+        self.fill = fill;
     }
 
     /// Runs so far that ended in a failed check or, whoever lost whom, in the middle of one; of a client none count.
@@ -197,7 +204,7 @@ impl Seat {
         if self.is_party() || jobs.len() > 1 {
             self.refuse_wishes()?;
         }
-        let wishes = self.plays.is_some() || !self.tag.is_empty();
+        let wishes = self.has_wishes();
         if let [job] = jobs
             && (self.serves || wishes || self.names_strangers(job.0))
         {
@@ -236,8 +243,8 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        let (plays, tag, notes) = (self.plays.as_deref(), self.tag.as_str(), &self.notes);
-        let wish = Wish { compiled, inputs, protocol, plays, tag, within, notes };
+        let (plays, tag, notes, fill) = (self.plays.as_deref(), self.tag.as_str(), &self.notes, &self.fill);
+        let wish = Wish { compiled, inputs, protocol, plays, tag, fill, within, notes };
         let run = ask(&self.config, &mut self.links, &wish, progress)?;
         Ok(vec![run])
     }
@@ -278,12 +285,17 @@ impl Seat {
         self.endpoint(compiled, chosen.protocol.clone())
     }
 
+    /// Whether something was asked for that only parties that serve heed.
+    fn has_wishes(&self) -> bool {
+        self.plays.is_some() || !self.tag.is_empty() || !self.fill.is_empty()
+    }
+
     /// Refuses what was asked for and would be ignored.
     fn refuse_wishes(&self) -> Result<(), Error> {
-        if self.plays.is_none() && self.tag.is_empty() {
+        if !self.has_wishes() {
             return Ok(());
         }
-        let reason = "a tag, or another name to play, is for one program of a client whose parties serve";
+        let reason = "a tag, another name to play, or a choice of rows is for one program of a client whose parties serve";
         Err(Error::Refused(reason.to_owned()))
     }
 

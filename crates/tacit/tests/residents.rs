@@ -299,13 +299,13 @@ fn named_programs_read_fewer_rows_than_all_and_none_twice() {
     });
     let mut world = World::new("replicated");
     world.run(&table, &[ints(&[1, 2, 3, 4, 5])]).unwrap();
-    world.fill = Fill::from([("x".into(), "x@1[4,0,2]".into())]);
+    world.fill = Fill::from([("x", "x@1[4,0,2]")]);
     assert_eq!(world.run(&reads, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[5, 1, 3]));
-    world.fill = Fill::from([("x".into(), "x@1[1,1,1]".into())]);
+    world.fill = Fill::from([("x", "x@1[1,1,1]")]);
     assert!(world.refused(&reads).contains("fewer than all, and none twice"));
     let mut world = World::new("replicated");
     world.run(&keeps(&uses), &[ints(&[1, 2, 3])]).unwrap();
-    world.fill = Fill::from([("x".into(), "x@1[2,1,0]".into())]);
+    world.fill = Fill::from([("x", "x@1[2,1,0]")]);
     assert!(world.refused(&reads).contains("fewer than all, and none twice"));
     world.fill = Fill::new();
     world.run(&reads, &[]).unwrap();
@@ -334,7 +334,7 @@ fn a_plan_reads_the_rows_that_a_run_says() {
         world.run(&table, std::slice::from_ref(&given)).unwrap();
         for rows in [[3, 0], [4, 4], [1, 2]] {
             let of = |table: &str| format!("{table}@1[{},{}]", rows[0], rows[1]);
-            world.fill = Fill::from([("key".into(), of("keys")), ("flag".into(), of("flags"))]);
+            world.fill = Fill::from([("key", of("keys")), ("flag", of("flags"))]);
             let run = world.run(&reads, &[]).unwrap();
             let expected: Vec<i64> =
                 rows.iter().flat_map(|row| &values[2 * row..2 * row + 2]).copied().collect();
@@ -349,11 +349,135 @@ fn a_plan_reads_the_rows_that_a_run_says() {
             ("keys", "keys@1 is int [5, 2]; the program reads"),
             ("keys[1,x]", "names no kept value"),
         ] {
-            world.fill = Fill::from([("key".into(), rows.into()), ("flag".into(), "flags[0,1]".into())]);
+            world.fill = Fill::from([("key", rows), ("flag", "flags[0,1]")]);
             let refused = world.refused(&reads);
             assert!(refused.contains(says), "{refused}");
         }
     }
+}
+
+/// Rows of a table are kept anew, of numbers and of bits, and the others stay: under every protocol, in memory and on disk.
+#[test]
+fn rows_of_a_table_are_kept_anew() {
+    let puts = compiled(|build| {
+        let x = build.input("P1", "x", Dtype::Int, &[2, 2], Some(SMALL))?;
+        let zero = build.constant(&Value { shape: vec![2, 2], data: Data::Int(vec![0; 4]) }, Dtype::Int)?;
+        let negative = build.less(x, zero)?;
+        build.keep(x, "keys", Uses::default())?;
+        build.keep(negative, "flags", Uses::default())
+    });
+    let table = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[5, 2], Some(SMALL))?;
+        let zero = build.constant(&Value { shape: vec![5, 2], data: Data::Int(vec![0; 10]) }, Dtype::Int)?;
+        let negative = build.less(x, zero)?;
+        let uses = Uses::default().with_writers(vec![puts.hash()]);
+        build.keep(x, "keys", uses.clone())?;
+        build.keep(negative, "flags", uses)
+    });
+    let reads = compiled(|build| {
+        let keys = build.kept("keys", Dtype::Int, &[5, 2], Some(SMALL))?;
+        let flags = build.kept("flags", Dtype::Bool, &[5, 2], None)?;
+        build.reveal(keys, Recipient::All)?;
+        build.reveal(flags, Recipient::All)
+    });
+    let mut values: Vec<i64> = (0..10).map(|at| 3 * at - 14).collect();
+    let given = Value { shape: vec![5, 2], data: Data::Int(values.clone()) };
+    for name in NAMES {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = on_disk(name, folder.path());
+        let rows = |keys: &str| Fill::new().keeping("keys", keys).keeping("flags", "flags[4,1]");
+        world.fill = rows("keys[4,1]");
+        let new = Value { shape: vec![2, 2], data: Data::Int(vec![-1, 99, 50, -100]) };
+        let no_table = world.run(&puts, std::slice::from_ref(&new)).unwrap_err().to_string();
+        assert!(no_table.contains("there is no table \"keys\""), "{no_table}");
+        world.fill = Fill::new();
+        world.run(&table, std::slice::from_ref(&given)).unwrap();
+        world.fill = rows("keys[4,1]");
+        let run = world.run(&puts, std::slice::from_ref(&new)).unwrap();
+        assert_eq!(run.report.kept, ["keys@2", "flags@2"], "{name}");
+        // What is on disk is what there is.
+        drop(world);
+        let mut world = on_disk(name, folder.path());
+        let standing: Vec<_> = world.states[0].list().iter().map(|value| value.standing).collect();
+        let (dropped, settled) = (Standing::Dropped, Standing::Settled);
+        assert_eq!(standing, [dropped, settled, dropped, settled], "{name}");
+        let outputs: Vec<Value> = world.run(&reads, &[]).unwrap().outputs.into_iter().flatten().collect();
+        values.splice(8..10, [-1, 99]);
+        values.splice(2..4, [50, -100]);
+        assert_eq!(outputs[0].data, Data::Int(values.clone()), "{name}");
+        assert_eq!(outputs[1].data, Data::Bool(values.iter().map(|x| *x < 0).collect()), "{name}");
+        values = (0..10).map(|at| 3 * at - 14).collect();
+        for (keys, says) in [
+            ("keys[5,0]", "keys@2 has no row 5"),
+            ("keys[1]", "keys@2 is int [1, 2], of those rows; the program keeps int [2, 2]"),
+            ("keys[1,1]", "names a row twice"),
+        ] {
+            world.fill = rows(keys);
+            let refused = world.run(&puts, std::slice::from_ref(&new)).unwrap_err().to_string();
+            assert!(refused.contains(says), "{refused}");
+        }
+    }
+}
+
+/// Whoever may write rows opens a table to no use that it isn't for, nor puts in it what is for fewer.
+#[test]
+fn rows_are_kept_under_the_uses_of_their_table() {
+    let puts = |uses: Uses, range: Range| {
+        compiled(|build| {
+            let x = build.input("P1", "x", Dtype::Int, &[1], Some(range))?;
+            build.keep(x, "x", uses)
+        })
+    };
+    let (auditor, others) = (Some(vec!["auditor".to_owned()]), Some(vec!["bob".to_owned()]));
+    let open = puts(Uses::default(), SMALL);
+    let same = puts(Uses::new(vec![], auditor.clone()), SMALL);
+    let other = puts(Uses::new(vec![], others), SMALL);
+    let reader = puts(Uses::new(vec![open.hash()], auditor.clone()), SMALL);
+    let wide = puts(Uses::new(vec![], auditor.clone()), Range::new(-101, 100).unwrap());
+    let stranger = puts(Uses::default(), Range::new(0, 1).unwrap());
+    let writers = [&open, &same, &other, &reader, &wide].map(|one| one.hash()).to_vec();
+    let table = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[5], Some(SMALL))?;
+        build.keep(x, "x", Uses::new(vec![], auditor).with_writers(writers))
+    });
+    let mut world = World::new("replicated");
+    world.run(&table, &[ints(&[1, 2, 3, 4, 5])]).unwrap();
+    world.fill = Fill::new().keeping("x", "x[2]");
+    world.run(&open, &[ints(&[7])]).unwrap();
+    world.run(&same, &[ints(&[7])]).unwrap();
+    for (program, says) in [
+        (&other, "x@3 may be used for more than the program lets \"x\" be used for"),
+        (&reader, "x@3 may be used for more than the program lets \"x\" be used for"),
+        (&wide, "x@3 can be -100 to 100, and the program keeps -101 to 100 in it"),
+        (&stranger, "is for other programs to keep"),
+    ] {
+        let refused = world.run(program, &[ints(&[1])]).map(|run| run.outputs).unwrap_err().to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
+    let about = &world.states[0].list()[2].about;
+    assert_eq!((about.learners.clone(), about.readers.len()), (Some(vec!["auditor".to_owned()]), 0));
+    world.fill = Fill::new();
+    assert!(world.refused(&reveals(Recipient::All)).contains("may be learnt by auditor only"));
+}
+
+/// A party that says other rows than others is noticed before anything is computed.
+#[test]
+fn all_parties_keep_the_same_rows() {
+    let puts = compiled(|build| {
+        let x = build.input("P1", "x", Dtype::Int, &[1], Some(SMALL))?;
+        build.keep(x, "x", Uses::default())
+    });
+    let table = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[3], Some(SMALL))?;
+        build.keep(x, "x", Uses::default().with_writers(vec![puts.hash()]))
+    });
+    let mut world = World::new("replicated");
+    world.run(&table, &[ints(&[1, 2, 3])]).unwrap();
+    let fills = ["x[1]", "x[1]", "x[0]"].map(|rows| Fill::new().keeping("x", rows));
+    let own = world.states.iter_mut().zip(&fills).map(|(state, fill)| Residents { state, fill, store: None });
+    let refused =
+        world.local.run_on(&puts, own.collect(), &[ints(&[9])], &|_, _| {}).unwrap_err().to_string();
+    assert!(refused.contains("keeps other rows of a table"), "{refused}");
 }
 
 /// What was kept with less soundness than a run promises isn't read by it.

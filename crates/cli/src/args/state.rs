@@ -11,9 +11,19 @@ pub(crate) struct StateArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
     /// The kept value that the program reads as NAME: VALUE@3, or VALUE for the newest, or rows of a table, VALUE@3[17,42]; if not
-    /// said, the newest called NAME
-    #[arg(long = "kept", value_name = "NAME=VALUE", value_parser = filled, requires = "state")]
+    /// said, the newest called NAME. At a server VALUE[*] leaves the rows to requests, and * any value; a client of it says which
+    #[arg(long = "kept", value_name = "NAME=VALUE", value_parser = filled)]
     pub(crate) fill: Vec<(String, String)>,
+    /// The rows of a table that what the program keeps under its name becomes; all others stay. At a server TABLE[*] leaves them to
+    /// requests
+    #[arg(long = "rows", value_name = "TABLE[17,42]", value_parser = rows)]
+    pub(crate) rows: Vec<(String, String)>,
+}
+
+/// A table's name, and with it its rows.
+fn rows(text: &str) -> Result<(String, String), String> {
+    let (table, _) = text.split_once('[').ok_or("write TABLE[17,42]")?;
+    Ok((table.to_owned(), text.to_owned()))
 }
 
 /// A name of the program's, and the kept value that it is to be.

@@ -8,7 +8,8 @@ use crate::deployment::{endpoint_of, run_over};
 use crate::error::link;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
-use crate::{Compiled, Endpoint, Error, Progress, Run, Source};
+use crate::state::MAX_FILL_BYTES;
+use crate::{Compiled, Endpoint, Error, Fill, Progress, Run, Source};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) plays: Option<&'a str>,
     /// Clients of one tag meet in one run.
     pub(crate) tag: &'a str,
+    /// What it chooses of what the parties keep.
+    pub(crate) fill: &'a Fill,
     /// How long it waits for the run to begin.
     pub(crate) within: Duration,
     /// Who is told whom it waits for.
@@ -94,7 +97,13 @@ pub(crate) fn ask(
         plays,
         tag: wish.tag.to_owned(),
         alone: false,
+        fill: wish.fill.clone(),
     };
+    if !request.fill.is_short() {
+        return Err(Error::Refused(format!(
+            "a request says {MAX_FILL_BYTES} bytes of slots and rows at most"
+        )));
+    }
     let deadline = Instant::now() + within;
     let mut asking = Asking { config, compiled, request, needs, deadline, within, notes };
     loop {
@@ -183,7 +192,7 @@ impl Asking<'_> {
         };
         let (parties, instance) = (one.parties.len(), place / one.clients.len().max(1));
         let (endpoint, batch) = in_run(one, players.len())?;
-        let endpoint = endpoint.bound_to(bound(run, &self.request.tag, &players));
+        let endpoint = endpoint.bound_to(bound(run, &self.request.tag, &self.request.fill, &players));
         let given = batch.as_ref().map_or_else(|| given.to_vec(), |batch| batch.given(given, instance));
         let lent = attendance.lend(parties + players.len());
         let mesh = mesh(Box::new(lent), self.config, parties + place, &players);

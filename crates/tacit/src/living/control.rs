@@ -3,6 +3,7 @@
 //! Nothing here is secret, and nothing here decides who gives or learns what: that does the session of each run, in which
 //! everybody agrees on the program, on who plays which of its names, and on the run's number.
 
+use crate::Fill;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) tag: String,
     /// Its run is to be of one instance, since one of several was lost.
     pub(crate) alone: bool,
+    /// What it chooses of what fills the program's slots, and of rows that are kept.
+    pub(crate) fill: Fill,
 }
 
 /// What a client says to a party.
@@ -78,6 +81,8 @@ pub(crate) struct Proposal {
     pub(crate) program: [u8; 32],
     /// What its clients have said to meet in one run.
     pub(crate) tag: String,
+    /// What they have all chosen of slots and rows.
+    pub(crate) fill: Fill,
     /// Who plays the program's names that are no party's, in the order of the program, and the request of each.
     pub(crate) players: Vec<(Player, u64)>,
 }
@@ -136,9 +141,13 @@ pub(crate) fn is_one_twice(players: &[&Player]) -> bool {
     players.iter().enumerate().any(|(at, one)| players[..at].iter().any(|other| same(one, other)))
 }
 
-/// What a run's session agrees on besides the program: the run's number, its tag, and who plays which name.
-pub(crate) fn bound(run: u64, tag: &str, players: &[Player]) -> String {
+/// What a run's session agrees on besides the program: the run's number, its tag, what was chosen of slots and rows, and who plays
+/// which name.
+pub(crate) fn bound(run: u64, tag: &str, fill: &Fill, players: &[Player]) -> String {
     let mut words = format!("run {run} of tag {tag:?}");
+    if !fill.is_empty() {
+        let _ = write!(words, " with {fill}");
+    }
     for Player { plays, client, print } in players {
         let print = print.map_or_else(String::new, |print| format!(" {}", Fingerprint(print)));
         // Writing into a string can't fail.
@@ -160,6 +169,7 @@ mod tests {
             plays: "a".into(),
             tag: String::new(),
             alone: false,
+            fill: Fill::from([("keys", "principals[17]")]),
         };
         let bytes = write(&ToParty::Ask(request.clone()));
         assert_eq!(read(&bytes), Some(ToParty::Ask(request)));
@@ -182,12 +192,14 @@ mod tests {
             plays: "bidder".into(),
             tag: "x".into(),
             alone: true,
+            fill: Fill::from([("keys", "principals[17]")]).keeping("log", "log[3]"),
         };
         let proposal = Proposal {
             run: 9,
             lane: 2,
             program: [4; 32],
             tag: "x".into(),
+            fill: Fill::from([("keys", "principals[17]")]),
             players: vec![(player.clone(), 7)],
         };
         let seeds = [
@@ -218,12 +230,15 @@ mod tests {
     fn who_plays_what_is_bound() {
         let player = |client: &str, print| Player { plays: "bidder".into(), client: client.into(), print };
         let all = [
-            bound(1, "", &[]),
-            bound(2, "", &[]),
-            bound(1, "x", &[]),
-            bound(1, "", &[player("carol", None)]),
-            bound(1, "", &[player("dave", None)]),
-            bound(1, "", &[player("carol", Some([1; 32]))]),
+            bound(1, "", &Fill::new(), &[]),
+            bound(2, "", &Fill::new(), &[]),
+            bound(1, "x", &Fill::new(), &[]),
+            bound(1, "", &Fill::from([("keys", "keys[1]")]), &[]),
+            bound(1, "", &Fill::from([("keys", "keys[2]")]), &[]),
+            bound(1, "", &Fill::new().keeping("keys", "keys[2]"), &[]),
+            bound(1, "", &Fill::new(), &[player("carol", None)]),
+            bound(1, "", &Fill::new(), &[player("dave", None)]),
+            bound(1, "", &Fill::new(), &[player("carol", Some([1; 32]))]),
         ];
         let distinct: std::collections::HashSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());

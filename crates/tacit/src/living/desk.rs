@@ -6,7 +6,10 @@ use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write}
 use super::order::{Group, Order, Seated, Taken};
 use super::server::Serving;
 use crate::endpoint::hex;
+use crate::state::MAX_FILL_BYTES;
+use crate::{Compiled, Fill};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
 use tacit_net::stream::Lent;
@@ -65,6 +68,10 @@ pub(crate) struct Desk {
     protocol: String,
     /// The programs that are served, and which of their names clients play, in order.
     programs: HashMap<[u8; 32], Vec<String>>,
+    /// Those that read or keep what stays.
+    residents: HashMap<[u8; 32], Arc<Compiled>>,
+    /// What fills their slots, and what of it requests may choose.
+    fill: Fill,
     /// How many instances a run of each program may have, if several.
     batches: HashMap<[u8; 32], usize>,
     /// The names that any client may play; every other one is its own client's.
@@ -110,6 +117,8 @@ impl Desk {
             names,
             protocol,
             programs,
+            residents: HashMap::new(),
+            fill: Fill::new(),
             batches: HashMap::new(),
             open: serving.open.clone(),
             visitors: BTreeMap::new(),
@@ -126,6 +135,11 @@ impl Desk {
             left: serving.runs,
             closed: None,
         }
+    }
+
+    /// These programs read or keep what stays, and `fill` says which, and what of it requests may choose.
+    pub(crate) fn resides(&mut self, residents: HashMap<[u8; 32], Arc<Compiled>>, fill: Fill) {
+        (self.residents, self.fill) = (residents, fill);
     }
 
     /// Runs of a program may have so many instances.
@@ -400,6 +414,9 @@ impl Desk {
         if request.tag.len() > MAX_TAG {
             return Some(format!("a tag has {MAX_TAG} bytes at most"));
         }
+        if let Err(reason) = self.fill_of(&request.program, &request.fill) {
+            return Some(format!("{name} refuses: {reason}"));
+        }
         if self.is_aside(client) {
             return Some(format!(
                 "{name} runs nothing more for {} until it is started again: it was lost {LOSSES} times in the middle of a check",
@@ -421,6 +438,21 @@ impl Desk {
                 "{} is nobody's name whom {name} knows, and {name} doesn't say that any client may play it (--open)",
                 request.plays
             )),
+        }
+    }
+
+    /// What a run of a program is about that a request asks for.
+    ///
+    /// # Errors
+    /// What of it this party leaves to no request.
+    pub(crate) fn fill_of(&self, program: &[u8; 32], asked: &Fill) -> Result<Fill, String> {
+        if !asked.is_short() {
+            return Err(format!("a request says {MAX_FILL_BYTES} bytes of slots and rows at most"));
+        }
+        match self.residents.get(program) {
+            Some(compiled) => self.fill.chosen(asked, compiled.program()),
+            None if asked.is_empty() => Ok(Fill::new()),
+            None => Err("the program neither reads nor keeps what stays".to_owned()),
         }
     }
 
@@ -472,7 +504,8 @@ impl Desk {
             }
             if self.me == 0 && !seats.is_empty() {
                 let (program, tag, needs) = (proposal.program, proposal.tag.clone(), needs.clone());
-                self.order.put_back(Group { program, tag, needs, seats, alone, since: Instant::now() });
+                let (fill, since) = (proposal.fill.clone(), Instant::now());
+                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since });
             }
         }
         self.rest(&proposal);

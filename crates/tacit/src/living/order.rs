@@ -1,10 +1,11 @@
 //! Which requests are next: party 0's queue. Pure; nothing waits here.
 //!
-//! Requests that name the same program and tag meet in one run, which is ready when each of the program's names is played.
+//! Requests that name the same program, tag and choice of rows meet in one run, which is ready when each of the program's names is played.
 //! Of the runs that are ready the one is next whose clients were served longest ago, so one client with many connections
 //! doesn't keep others waiting. Others of its program and tag are instances of the same run ([`super::batch`]).
 
 use super::control::{Player, Request, is_one_twice};
+use crate::Fill;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Fingerprint};
@@ -26,6 +27,7 @@ pub(crate) struct Seated {
 pub(crate) struct Group {
     pub(crate) program: [u8; 32],
     pub(crate) tag: String,
+    pub(crate) fill: Fill,
     /// The program's names that are no party's, in its order.
     pub(crate) needs: Vec<String>,
     pub(crate) seats: Vec<Seated>,
@@ -89,7 +91,8 @@ impl Order {
         let player = Player { plays: request.plays.clone(), client: client.name.clone(), print };
         let seated = Seated { guest, player, request: request.id };
         let fits = |group: &Group| {
-            let same = group.program == request.program && group.tag == request.tag;
+            let same =
+                (group.program, &group.tag, &group.fill) == (request.program, &request.tag, &request.fill);
             same && group.missing().contains(&request.plays)
                 && !group.seats.iter().any(|other| other.player.is(client))
         };
@@ -98,9 +101,9 @@ impl Order {
             Some(at) => at,
             None if self.groups.len() >= self.most || self.seats_of(client) >= EACH => return Taken::Busy,
             None => {
-                let (program, tag) = (request.program, request.tag.clone());
+                let (program, tag, fill) = (request.program, request.tag.clone(), request.fill.clone());
                 let (seats, alone) = (Vec::new(), request.alone);
-                self.groups.push(Group { program, tag, needs, seats, alone, since: now });
+                self.groups.push(Group { program, tag, fill, needs, seats, alone, since: now });
                 self.groups.len() - 1
             }
         };
@@ -198,7 +201,7 @@ impl Order {
             let own = players.len();
             if together.len() >= most
                 || other.alone
-                || (&other.program, &other.tag) != (&one.program, &one.tag)
+                || (&other.program, &other.tag, &other.fill) != (&one.program, &one.tag, &one.fill)
             {
                 continue;
             }
@@ -229,6 +232,7 @@ mod tests {
             plays: plays.into(),
             tag: tag.into(),
             alone: false,
+            fill: Fill::new(),
         };
         order.ask(guest, &client(name), &request, vec!["x".into(), "y".into()], Instant::now())
     }
@@ -293,6 +297,7 @@ mod tests {
                 plays: "x".into(),
                 tag: String::new(),
                 alone: false,
+                fill: Fill::new(),
             };
             let now = Instant::now();
             assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()], now), Taken::Ready);
@@ -325,7 +330,8 @@ mod tests {
     /// Asks for a program of one name, whose tag is this.
     fn ask_one(order: &mut Order, guest: u64, name: &str, tag: &str, alone: bool, now: Instant) {
         let (program, plays, tag) = ([2; 32], "x".to_owned(), tag.to_owned());
-        let request = Request { id: guest, program, protocol: String::new(), plays, tag, alone };
+        let fill = Fill::new();
+        let request = Request { id: guest, program, protocol: String::new(), plays, tag, alone, fill };
         assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()], now), Taken::Ready);
     }
 

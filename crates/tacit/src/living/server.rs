@@ -37,7 +37,7 @@ pub struct Offer {
 pub struct Holdings {
     /// A store of material or supplies.
     pub store: Option<Kept>,
-    /// What is kept between runs, and which value fills each slot.
+    /// What is kept between runs, and which value fills each slot, or what of it requests may choose.
     pub state: Option<(State, Fill)>,
 }
 
@@ -201,6 +201,12 @@ impl Server {
             for (program, Known { endpoint, .. }) in &known {
                 desk.batch(*program, batch::most(endpoint, serving.batch));
             }
+        }
+        if let Some((_, fill)) = &serving.holdings.state {
+            fill.refuse_unknown(known.values().map(|known| known.offer.compiled.program()))?;
+            let those = known.values().map(|known| &known.offer.compiled).filter(|one| one.has_residents());
+            let residents = those.map(|compiled| (compiled.hash(), compiled.clone())).collect();
+            desk.resides(residents, fill.clone());
         }
         let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
@@ -442,7 +448,7 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
     };
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
     let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &players));
+    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
     let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
     let (store, state) = match held.as_deref_mut() {
         Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
@@ -451,9 +457,12 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
     let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
     let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
     let given = Given::Values(vec![inputs]);
+    let fill;
     let own = match state {
-        Some((state, fill)) if offer.compiled.has_residents() => {
-            let residents = Residents { state, fill, store };
+        Some((state, own)) if offer.compiled.has_residents() => {
+            // Each party makes of it what its own words leave to a request, and they agree on what comes out.
+            fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
+            let residents = Residents { state, fill: &fill, store };
             Own::on(given, residents, &endpoint)?
         }
         _ => Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None },
@@ -487,7 +496,8 @@ mod tests {
             (Player { client: plays.clone(), plays, print: None }, 1)
         };
         let players = clients.iter().map(player).collect();
-        Proposal { run: 1, lane: 1, program: [0; 32], tag: String::new(), players }
+        let fill = Fill::new();
+        Proposal { run: 1, lane: 1, program: [0; 32], tag: String::new(), fill, players }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::control::{Player, Request, ToClient, ToParty, read, write};
 use super::server::{Drain, Holdings, Offer, QUEUE, Server, Serving};
-use crate::{Compiled, Error, Run, Seat};
+use crate::{Compiled, Error, Fill, Run, Seat};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 
 mod batches;
 mod rogue;
+mod rows;
 
 const PROTOCOL: &str = "replicated";
 /// Time enough for anything on a busy machine.
@@ -198,6 +199,7 @@ fn request(program: &Arc<Compiled>, id: u64, plays: &str) -> Request {
         plays: plays.into(),
         tag: String::new(),
         alone: false,
+        fill: Fill::new(),
     }
 }
 

@@ -107,6 +107,59 @@ impl About {
         Self { version, session, replaces: Some(self.version), ..self.clone() }
     }
 
+    /// Of the table after some of its rows were kept anew: what it may be used for stays, whoever keeps.
+    pub(crate) fn rewritten(&self, version: u64, program: [u8; 32], session: [u8; 32]) -> Self {
+        Self { version, session, program, replaces: Some(self.version), ..self.clone() }
+    }
+
+    /// Why a run can't keep what a program keeps as these rows of it; nothing if it can. The same at all parties.
+    pub(crate) fn rows_refusal(&self, endpoint: &Endpoint, keep: &Keep, rows: &[u64]) -> Option<String> {
+        if let Some(foreign) = self.foreign(&*endpoint.protocol, &endpoint.parties) {
+            return Some(foreign);
+        }
+        let count = self.rows();
+        if let Some(row) = rows.iter().find(|row| **row >= count) {
+            return Some(format!("{self} has no row {row}: it has {count}, counted from 0"));
+        }
+        let ty = &endpoint.compiled.program().node(keep.node).ty;
+        let kept: Vec<u64> = ty.shape.iter().map(|&length| length as u64).collect();
+        let mut own = self.shape.clone();
+        own[0] = rows.len() as u64;
+        if (&self.kind, &own) != (&ty.kind.to_string(), &kept) {
+            return Some(format!(
+                "{self} is {} {own:?}, of those rows; the program keeps {} {kept:?} as {:?}",
+                self.kind, ty.kind, keep.name
+            ));
+        }
+        let (low, high) = (real(ty.kind, self.range.0), real(ty.kind, self.range.1));
+        if ty.range.lo() < self.range.0 || self.range.1 < ty.range.hi() {
+            let (from, to) = (real(ty.kind, ty.range.lo()), real(ty.kind, ty.range.hi()));
+            return Some(format!(
+                "{self} can be {low} to {high}, and the program keeps {from} to {to} in it"
+            ));
+        }
+        if let (Some(table), Some(run)) = (self.soundness, soundness(&*endpoint.protocol))
+            && run < table
+        {
+            return Some(format!(
+                "{self} was kept at soundness {table}, and this run promises {run}: run it at {table}"
+            ));
+        }
+        // What the program lets others do with what it keeps, the table may let them do, and no more.
+        let (readers, learners) = (&keep.uses.programs, &keep.uses.learners);
+        let is_read_wider = !readers.is_empty()
+            && (self.readers.is_empty() || !self.readers.iter().all(|reader| readers.contains(reader)));
+        let is_learnt_wider = learners.as_ref().is_some_and(|learners| {
+            !self.learners.as_ref().is_some_and(|own| own.iter().all(|learner| learners.contains(learner)))
+        });
+        (is_read_wider || is_learnt_wider).then(|| {
+            format!(
+                "{self} may be used for more than the program lets {:?} be used for: say the same uses",
+                keep.name
+            )
+        })
+    }
+
     /// Rows of the table that it is.
     pub(crate) fn rows(&self) -> u64 {
         self.shape.first().copied().unwrap_or(0)

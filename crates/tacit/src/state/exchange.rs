@@ -19,14 +19,14 @@ use tacit_session::{At, Session, step};
 /// What a party tells the others before anything is computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Message {
-    /// What is to fill each of the program's slots.
+    /// What is to fill each of the program's slots, and then the rows of tables that it keeps.
     pub(super) slots: Vec<Wanted>,
     /// What the party has under each name that is read or kept.
     names: BTreeMap<String, Told>,
 }
 
 impl Message {
-    /// What a party tells of what is read, and of these names that are kept.
+    /// What a party tells of what is read and of rows that are kept, and of these names that are kept.
     pub(super) fn new(state: &State, slots: Vec<Wanted>, keeps: &[Keep]) -> Self {
         let told = |name: &String| {
             let wanted = slots.iter().filter(|slot| slot.name == *name).filter_map(|slot| slot.version);

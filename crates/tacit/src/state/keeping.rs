@@ -2,14 +2,14 @@
 
 use super::exchange::{AllTold, Message, put_away, settle, taken};
 use super::wanted::Wanted;
-use super::{About, Fill, Residents, State};
+use super::{About, Residents, State};
 use crate::Error;
 use crate::endpoint::Endpoint;
 use crate::material::part;
 use crate::offline::aborted;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
-use tacit_program::Keep;
+use tacit_program::{Keep, Program};
 use tacit_session::Session;
 
 /// What a party's run reads, and where what it keeps goes.
@@ -23,6 +23,8 @@ pub(crate) struct Keeping<'a> {
     pub(crate) key: Option<[u8; 32]>,
     /// What each kept value will be, in the plan's order.
     next: Vec<Next>,
+    /// Its shares of the tables of which rows are kept, in the same order.
+    tables: Vec<Arc<KeptShare>>,
 }
 
 /// A version to come.
@@ -32,6 +34,14 @@ struct Next {
     writers: Vec<[u8; 32]>,
     /// The one before, if any is left.
     after: Option<u64>,
+    /// What is kept becomes rows of that.
+    table: Option<Table>,
+}
+
+/// A table of which some rows are kept anew.
+struct Table {
+    about: About,
+    rows: Vec<u64>,
 }
 
 /// Why a run that keeps values or reads kept ones is refused where there is no [`State`].
@@ -49,15 +59,6 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
     Err(Error::Refused(NO_STATE.to_owned()))
 }
 
-/// What is to fill each slot of an endpoint's program.
-fn slots(endpoint: &Endpoint, fill: &Fill) -> Result<Vec<Wanted>, Error> {
-    let kept = endpoint.compiled.program().kept();
-    if let Some(unknown) = fill.keys().find(|name| !kept.iter().any(|slot| slot.name == **name)) {
-        return Err(Error::Refused(format!("the program reads no kept value that it calls {unknown:?}")));
-    }
-    kept.iter().map(|slot| Wanted::parse(fill.get(&slot.name).unwrap_or(&slot.name))).collect()
-}
-
 impl<'a> Keeping<'a> {
     /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party holds it
     /// against the program, and what it may be used for. Three rounds in the setup; nothing secret is sent.
@@ -70,17 +71,23 @@ impl<'a> Keeping<'a> {
         residents: Residents<'a>,
     ) -> Result<Self, Error> {
         let (program, Residents { state, fill, .. }) = (endpoint.compiled.program(), residents);
-        let slots = slots(endpoint, fill).and_then(|slots| admit(endpoint, session, state).map(|()| slots));
-        let slots = slots.inspect_err(|refused| session.abort(&refused.to_string()))?;
-        let own = Message::new(state, slots, program.keeps());
+        let filled = admit(endpoint, session, state)
+            .and_then(|()| Ok((fill.wanted(program)?, fill.rows(program)?)))
+            .inspect_err(|refused| session.abort(&refused.to_string()));
+        let (slots, rows) = filled?;
+        let reads = slots.len();
+        let own = Message::new(state, [slots, wanted_rows(program, &rows)].concat(), program.keeps());
         let told = AllTold::exchange(session, &endpoint.parties, &own)?;
         let agreed = picked(endpoint, &own, &told).and_then(|picked| {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
-            Ok((next(endpoint, state, &told)?, picked, read, key))
+            let (next, key) = next(endpoint, state, &told, &rows, key)?;
+            Ok((next, picked, read, key))
         });
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
-        let values: Vec<_> = own.slots.iter().map(|slot| slot.name.clone()).zip(picked).collect();
-        let whole = taken(session, state, &values)?;
+        let slots = own.slots.iter().map(|slot| slot.name.clone());
+        let values: Vec<_> = slots.zip(picked).chain(tables(&next)).collect();
+        let mut whole = taken(session, state, &values)?;
+        let tables = whole.split_off(reads);
         for (keep, next) in program.keeps().iter().zip(&next) {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
@@ -96,7 +103,7 @@ impl<'a> Keeping<'a> {
             };
             shares.push(rows.map_err(aborted).inspect_err(|error| session.abort(&error.to_string()))?);
         }
-        Ok(Self { state, shares, read, key, next })
+        Ok(Self { state, shares, read, key, next, tables })
     }
 
     /// Puts away what the run keeps, once all parties have theirs ([`put_away`]). What was kept, as `weights@3`.
@@ -110,10 +117,19 @@ impl<'a> Keeping<'a> {
         shares: Vec<KeptShare>,
     ) -> Result<Vec<String>, Error> {
         let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
-        let about = |((keep, share), next): ((_, KeptShare), &Next)| {
-            (About::new(endpoint, keep, (next.number, &next.writers), id, &share), share)
-        };
-        put_away(session, self.state, keeps.iter().zip(shares).zip(&self.next).map(about).collect())
+        let (mut values, mut tables) = (Vec::with_capacity(keeps.len()), self.tables.iter());
+        for ((keep, share), next) in keeps.iter().zip(shares).zip(&self.next) {
+            let Some(Table { about, rows }) = &next.table else {
+                values.push((About::new(endpoint, keep, (next.number, &next.writers), id, &share), share));
+                continue;
+            };
+            let whole = tables.next().map(|table| table.with_rows(about.rows() as usize, rows, &share));
+            let whole = whole.transpose().map_err(aborted);
+            let whole = whole.inspect_err(|error| session.abort(&error.to_string()))?;
+            let about = about.rewritten(next.number, endpoint.compiled.hash(), id);
+            values.extend(whole.map(|whole| (about, whole)));
+        }
+        put_away(session, self.state, values)
     }
 }
 
@@ -127,25 +143,33 @@ fn admit(endpoint: &Endpoint, session: &Session, state: &State) -> Result<(), Er
 
 /// The version of the value that fills each slot, from what the parties told one another.
 fn picked(endpoint: &Endpoint, own: &Message, told: &AllTold<'_>) -> Result<Vec<u64>, String> {
+    let slots = endpoint.compiled.program().kept();
     if let Some(party) = told.messages.iter().position(|told| told.slots != own.slots) {
-        let slots = endpoint.compiled.program().kept();
         let differs = |at: &usize| told.messages[party].slots.get(*at) != own.slots.get(*at);
-        let slot = (0..slots.len()).find(differs).map_or_else(String::new, |at| slots[at].name.clone());
-        return Err(format!(
-            "{} fills {slot:?} with another value, version or rows",
-            endpoint.parties[party]
-        ));
+        let slot = (0..slots.len()).find(differs);
+        let party = &endpoint.parties[party];
+        return Err(match slot {
+            Some(at) => format!("{party} fills {:?} with another value, version or rows", slots[at].name),
+            None => format!("{party} keeps other rows of a table"),
+        });
     }
-    own.slots.iter().map(|slot| told.picked(slot)).collect()
+    own.slots.iter().take(slots.len()).map(|slot| told.picked(slot)).collect()
 }
 
-/// What each kept value will be. Those may keep later versions whom the first of the name says, and this program has to be one of
-/// them.
-fn next(endpoint: &Endpoint, state: &State, told: &AllTold<'_>) -> Result<Vec<Next>, String> {
+/// What each kept value will be, and the key that all MACs are under. Those may keep later versions whom the first of the name
+/// says, and this program has to be one of them.
+fn next(
+    endpoint: &Endpoint,
+    state: &State,
+    told: &AllTold<'_>,
+    rows: &[Vec<u64>],
+    mut key: Option<[u8; 32]>,
+) -> Result<(Vec<Next>, Option<[u8; 32]>), String> {
     let hash = endpoint.compiled.hash();
-    let of = |keep: &Keep| {
+    let of = |(keep, rows): (&Keep, &Vec<u64>)| {
         let after = told.current(&keep.name)?;
-        let writers = if let Some(version) = after.and_then(|number| state.version(&keep.name, number)) {
+        let before = after.and_then(|number| state.version(&keep.name, number));
+        let writers = if let Some(version) = before {
             version.about.writable(&hash)?
         } else {
             let mut writers = [&keep.uses.writers[..], &[hash]].concat();
@@ -153,9 +177,44 @@ fn next(endpoint: &Endpoint, state: &State, told: &AllTold<'_>) -> Result<Vec<Ne
             writers.dedup();
             writers
         };
-        Ok(Next { number: told.next(&keep.name)?, writers, after })
+        let table = match before {
+            _ if rows.is_empty() => None,
+            None => return Err(format!("there is no table {:?} of which rows can be kept", keep.name)),
+            Some(version) => {
+                let about = version.about.clone();
+                if let Some(refusal) = about.rows_refusal(endpoint, keep, rows) {
+                    return Err(refusal);
+                }
+                key = same_key(key, &about)?;
+                Some(Table { about, rows: rows.clone() })
+            }
+        };
+        Ok(Next { number: told.next(&keep.name)?, writers, after, table })
     };
-    endpoint.compiled.program().keeps().iter().map(of).collect()
+    let next = endpoint.compiled.program().keeps().iter().zip(rows).map(of).collect::<Result<_, _>>()?;
+    Ok((next, key))
+}
+
+/// The rows that are kept, by the table's name.
+fn wanted_rows(program: &Program, rows: &[Vec<u64>]) -> Vec<Wanted> {
+    let written = program.keeps().iter().zip(rows).filter(|(_, rows)| !rows.is_empty());
+    let wanted =
+        written.map(|(keep, rows)| Wanted { name: keep.name.clone(), version: None, rows: rows.clone() });
+    wanted.collect()
+}
+
+/// The tables of which rows are kept, as they are now.
+fn tables(next: &[Next]) -> impl Iterator<Item = (String, u64)> {
+    let tables = next.iter().filter_map(|next| next.table.as_ref());
+    tables.map(|table| (table.about.name.clone(), table.about.version))
+}
+
+/// The one key that all MACs are under.
+fn same_key(key: Option<[u8; 32]>, about: &About) -> Result<Option<[u8; 32]>, String> {
+    if about.key.is_some() && key.is_some() && key != about.key {
+        return Err(format!("{about} is under another key than others of the run"));
+    }
+    Ok(key.or(about.key))
 }
 
 /// What is read, as `weights@3`, by the program's names, and the key that all MACs are under.
@@ -170,10 +229,7 @@ fn admitted(endpoint: &Endpoint, state: &State, slots: &[Wanted], picked: &[u64]
         if let Some(refusal) = about.refusal(endpoint, slot, &wanted.rows) {
             return Err(refusal);
         }
-        if about.key.is_some() && key.is_some() && key != about.key {
-            return Err(format!("{about} is under another key than others that the run reads"));
-        }
-        key = key.or(about.key);
+        key = same_key(key, about)?;
         read.push((slot.name.clone(), wanted.picked(*number)));
     }
     Ok((read, key))

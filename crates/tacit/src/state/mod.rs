@@ -1,7 +1,7 @@
 //! What a party keeps between runs: shares of values, by name and version.
 //!
 //! A program says `keep(x, "weights")`, and the run makes the next version of that name. A later program reads `kept("weights")`:
-//! that is a *slot*, and each run says which value and version fills it ([`Fill`]). The parties agree on it by what they tell
+//! that is a *slot*, and each run says which value and version fills it ([`Fill`]); and of tables, which rows are read, or kept. The parties agree on it by what they tell
 //! one another of the versions they have ([`agree`]), before anything is computed. Two that hold the same part of a share compare
 //! digests of it, and tell them to nobody else.
 //!
@@ -16,17 +16,20 @@ mod about;
 mod agree;
 mod disk;
 mod exchange;
+mod fill;
 mod keeping;
 mod refresh;
 mod run;
 mod wanted;
 
 pub use about::About;
+pub use fill::Fill;
 pub use keeping::NO_STATE;
 pub use refresh::play_refresh;
 pub use run::Residents;
 pub use tacit_store::KeptStanding as Standing;
 
+pub(crate) use fill::MAX_FILL_BYTES;
 pub(crate) use keeping::{Keeping, refuse_homeless};
 
 use crate::Error;
@@ -49,11 +52,6 @@ const TOLD_VERSIONS: usize = 32;
 
 /// Versions of a name that are told at most, wanted ones aside.
 const MAX_TOLD: usize = 3 * TOLD_VERSIONS;
-
-/// Which kept value fills each slot of a program: by the slot's name `weights@3`, or `weights` for the newest version; or rows
-/// of a table along its first axis, counted from 0, `principals@3[17,42]`. A slot that isn't named is filled by the newest
-/// value of its own name.
-pub type Fill = BTreeMap<String, String>;
 
 /// What one party keeps: in memory, as long as this lives, or in a folder.
 #[derive(Debug, Default)]

@@ -43,7 +43,8 @@ impl Wanted {
             }
             None => (value, None),
         };
-        if name.is_empty() {
+        // A star says what a request may choose, and names nothing.
+        if name.is_empty() || name == "*" {
             return Err(refused());
         }
         Ok(Self { name: name.to_owned(), version, rows })
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(Wanted::parse("w@3[1, 2]").unwrap().rows, [1, 2]);
         for text in [
             "", "@3", "w@", "w@0", "w@x", "w@1@2", "w[", "w[]", "w[1", "w[1]x", "w[-1]", "w[a]", "[1]",
-            "w[1]@3",
+            "w[1]@3", "*", "w[*]",
         ] {
             assert!(Wanted::parse(text).unwrap_err().to_string().contains("names no kept value"), "{text}");
         }

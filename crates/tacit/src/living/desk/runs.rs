@@ -1,6 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor};
+use crate::Fill;
 use crate::living::control::{Between, Player, Proposal, Request, ToClient, is_one_twice, write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -68,16 +69,16 @@ impl Desk {
             let everybody = self.names.len();
             let alone =
                 self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
-            let (program, tag, seats) = if let Some(program) = alone {
+            let (program, tag, fill, seats) = if let Some(program) = alone {
                 self.ready.remove(&program);
-                (program, String::new(), Vec::new())
+                (program, String::new(), Fill::new(), Vec::new())
             } else {
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
                 let most = |program: &[u8; 32]| self.batches.get(program).copied().unwrap_or(1);
                 let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
                 let Some(first) = groups.first() else { return };
-                let (program, tag) = (first.program, first.tag.clone());
-                (program, tag, groups.into_iter().flat_map(|group| group.seats).collect())
+                let (program, tag, fill) = (first.program, first.tag.clone(), first.fill.clone());
+                (program, tag, fill, groups.into_iter().flat_map(|group| group.seats).collect())
             };
             self.last_run += 1;
             let run = self.last_run;
@@ -87,7 +88,7 @@ impl Desk {
                 }
             }
             let players = seats.into_iter().map(|seated| (seated.player, seated.request)).collect();
-            let proposal = Proposal { run, lane, program, tag, players };
+            let proposal = Proposal { run, lane, program, tag, fill, players };
             for party in self.others() {
                 hub.say(Speaker::Party(party), write(&Between::Propose(proposal.clone())));
             }
@@ -193,8 +194,8 @@ impl Desk {
         let guest = |(player, id): &(Player, u64)| {
             let has_asked = |visitor: &Visitor| {
                 let same = |request: &Request| {
-                    let asked = (request.id, &request.plays, &request.program, &request.tag);
-                    asked == (*id, &player.plays, &proposal.program, &proposal.tag)
+                    let asked = (request.id, &request.plays, &request.program, &request.tag, &request.fill);
+                    asked == (*id, &player.plays, &proposal.program, &proposal.tag, &proposal.fill)
                         && !(several && request.alone)
                 };
                 let free = visitor.run.is_none_or(|run| run == proposal.run);

@@ -6,13 +6,13 @@ use std::time::Instant;
 use tacit_net::setup::{Hub, News, Speaker};
 
 /// A party by hand, with two parties that serve.
-struct Rogue {
+pub(super) struct Rogue {
     hub: Hub,
     said: Vec<(Speaker, Vec<u8>)>,
 }
 
 impl Rogue {
-    fn new(house: &House) -> Self {
+    pub(super) fn new(house: &House) -> Self {
         Self::of(house, 0)
     }
 
@@ -38,7 +38,7 @@ impl Rogue {
     }
 
     /// Connects a client that does as the test says.
-    fn admit(&mut self, config: &Config) -> Attendance {
+    pub(super) fn admit(&mut self, config: &Config) -> Attendance {
         let config = config.clone();
         let client = thread::spawn(move || by_hand(&config));
         while !client.is_finished() {
@@ -47,12 +47,12 @@ impl Rogue {
         client.join().unwrap()
     }
 
-    fn tells(&mut self, party: usize, message: &Between) {
+    pub(super) fn tells(&mut self, party: usize, message: &Between) {
         self.hub.say(Speaker::Party(party), write(message));
     }
 
     /// What a party answers.
-    fn answer(&mut self, party: usize) -> Option<Between> {
+    pub(super) fn answer(&mut self, party: usize) -> Option<Between> {
         let start = Instant::now();
         while start.elapsed() < LONG {
             let place = self.said.iter().position(|(by, _)| *by == Speaker::Party(party));
@@ -73,10 +73,24 @@ fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
     let mut rogue = Rogue::new(&house);
     let alice = player(&house.config("alice"), "guest");
     let proposal = |run, lane, program: &Arc<Compiled>, players| {
-        Between::Propose(Proposal { run, lane, program: program.hash(), tag: String::new(), players })
+        Between::Propose(Proposal {
+            run,
+            lane,
+            program: program.hash(),
+            tag: String::new(),
+            fill: Fill::new(),
+            players,
+        })
     };
     let of_tag = |run, lane, tag: &str, players| {
-        Between::Propose(Proposal { run, lane, program: program.hash(), tag: tag.into(), players })
+        Between::Propose(Proposal {
+            run,
+            lane,
+            program: program.hash(),
+            tag: tag.into(),
+            fill: Fill::new(),
+            players,
+        })
     };
     let declines = |rogue: &mut Rogue, message: &Between| {
         rogue.tells(1, message);
@@ -125,7 +139,7 @@ fn one_client_plays_no_two_names_whatever_party_0_says() {
     let mut rogue = Rogue::new(&house);
     let players = [("guest", 7), ("other", 8)].map(|(plays, id)| (player(&house.config("alice"), plays), id));
     let (program, tag) = (program.hash(), String::new());
-    let proposal = Proposal { run: 1, lane: 1, program, tag, players: players.to_vec() };
+    let proposal = Proposal { run: 1, lane: 1, program, tag, fill: Fill::new(), players: players.to_vec() };
     rogue.tells(1, &Between::Propose(proposal));
     let answer = rogue.answer(1);
     assert!(
@@ -157,7 +171,7 @@ fn no_more_runs_are_under_way_than_attempts_are_left() {
     for (run, name) in [(1, "alice"), (2, "bob")] {
         let players = vec![(player(&house.config(name), "guest"), 7)];
         let (lane, program, tag) = (run as u16, program.hash(), String::new());
-        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, players }));
+        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, fill: Fill::new(), players }));
     }
     assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
     // The second is accepted when the first is gone, and not before.
@@ -243,7 +257,14 @@ fn a_request_outlives_a_lost_link_to_the_party_that_orders() {
     let alice = player(&house.config("alice"), "guest");
     for run in [1, 2] {
         let players = vec![(alice.clone(), 7)];
-        let proposal = Proposal { run, lane: 1, program: program.hash(), tag: String::new(), players };
+        let proposal = Proposal {
+            run,
+            lane: 1,
+            program: program.hash(),
+            tag: String::new(),
+            fill: Fill::new(),
+            players,
+        };
         rogue.tells(1, &Between::Propose(proposal));
         assert_eq!(rogue.answer(1), Some(Between::Accept { run }));
         rogue.hub.give_up(0);

@@ -32,7 +32,7 @@ fn player(client: &str, plays: &str) -> Player {
 fn proposal(run: u64, clients: [&str; 2]) -> Proposal {
     let [x, y] = clients;
     let players = vec![(player(x, "x"), 1), (player(y, "y"), 2)];
-    Proposal { run, lane: 1, program: PROGRAM, tag: String::new(), players }
+    Proposal { run, lane: 1, program: PROGRAM, tag: String::new(), fill: Fill::new(), players }
 }
 
 fn is_under_way(desk: &mut Desk, run: u64) {
