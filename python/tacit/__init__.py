@@ -81,6 +81,7 @@ from tacit.errors import (
     TacitError,
 )
 from tacit.tables.schema import SecretTable, table
+from tacit.tables.sql import sql
 from tacit.tables.table import Table
 
 __version__ = _version()
@@ -168,6 +169,7 @@ __all__ = [
     "sigmoid3",
     "softmax",
     "sort",
+    "sql",
     "sqrt",
     "stack",
     "std",

@@ -29,6 +29,7 @@ from tacit.tables.types import (
     decimal,
     hash_of,
     integer,
+    like,
     number,
     text,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "decimal",
     "hash_of",
     "integer",
+    "like",
     "number",
     "table",
     "text",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RunError
-from tacit.tables.schema import columns_from_json
+from tacit.tables.schema import columns_from_json, columns_to_json
 
 if TYPE_CHECKING:
     from tacit.tables.types import ColumnType
@@ -49,9 +49,7 @@ def frame(description: Any, values: dict[Any, Any]) -> Any:
 
 def described(columns: dict[str, ColumnType], faults: list[str]) -> dict[str, Any]:
     """What `frame` needs to know, as JSON can hold it."""
-    from dataclasses import asdict
-
-    return {"columns": [[name, asdict(kind)] for name, kind in columns.items()], "faults": faults}
+    return {"columns": columns_to_json(columns), "faults": faults}
 
 
 def _series(kind: ColumnType, parts: list[Any], null: Any) -> Any:

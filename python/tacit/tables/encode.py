@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InputError
 from tacit.tables.sources import columns_of
 from tacit.tables.types import EPOCH, ColumnType, halves, hash_of
+from tacit.tables.words import matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,13 +28,14 @@ def encoded(schema: Schema, value: Any) -> dict[str, Any]:
     import numpy as np
 
     title = f"table {schema.name} of {schema.owner}"
-    given = columns_of(value, list(schema.columns), title)
+    sources = {name: kind.source or name for name, kind in schema.columns.items()}
+    given = columns_of(value, list(dict.fromkeys(sources.values())), title)
     count = len(next(iter(given.values()))[0])
     if count > schema.rows:
         raise InputError(f"{title} has {count} rows, and the plan has room for rows={schema.rows}")
     parts: dict[tuple[str, int], Any] = {}
     for name, kind in schema.columns.items():
-        values, missing = given[name]
+        values, missing = given[sources[name]]
         if missing.any() and not kind.null:
             raise InputError(
                 f"{title}, column {name!r}, row {missing.argmax()}: the value is missing (NA), as are "
@@ -202,6 +204,9 @@ class _Converter:
     def _boolean(self, values: Any, rows: Any) -> Any:
         import numpy as np
 
+        if self._kind.source:
+            matches = matcher(self._kind.pattern)
+            return np.array([matches(str(value)) for value in values], dtype=np.bool_)
         if values.dtype.kind == "b":
             return values
         words = {"true": 1, "false": 0, "1": 1, "0": 0, "t": 1, "f": 0, "1.0": 1, "0.0": 0}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tacit._elementary import divide
 from tacit._functions import concatenate, minimum, where
 from tacit._functions import maximum as _maximum
-from tacit._location import fault
+from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor, matmul
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.column import Column, column_of, made
@@ -57,6 +57,7 @@ class Grouped:
             table[key]
         self._table, self._keys, self._groups = table, tuple(dict.fromkeys(keys)), groups
 
+    @at_one_line
     def agg(self, **aggregates: Spec) -> Table:
         """A row for each group: its keys, and aggregates of columns.
 
@@ -197,7 +198,8 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
             sums = filled.min() if one.how == "min" else filled.max() if one.how == "max" else filled.sum()
             sums = sums.reshape(1)
         columns[name] = _finished(one, sums, counts, some=False)
-    facts = Facts(bounds={frozenset(): 1}, leading=True, settled=True)
+    nothing: frozenset[str] = frozenset()
+    facts = Facts(unique=frozenset((nothing,)), bounds={nothing: 1}, leading=True, settled=True)
     return table._with(columns=columns, valid=table.constant(True, rows=1), facts=facts)
 
 

@@ -173,6 +173,12 @@ def _several(
     if type(matches) is not int or matches < 1:
         raise fault(ProgramError, f"matches={matches!r}: a number of rows is needed")
     place = "place among matches"
+    # Nulls match nothing.
+    right = (
+        right.drop_nulls(*pairs.values())
+        if any(right[one].valid is not None for one in pairs.values())
+        else right
+    )
     numbered = right.window(place, None, "count", partition_by=tuple(pairs.values()))
     column = numbered[place]
     excess = ((column.value > matches) & numbered.valid).any().reshape(1)

@@ -41,7 +41,7 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """As plans hold it."""
-        columns = [[name, asdict(kind)] for name, kind in self.columns.items()]
+        columns = columns_to_json(self.columns)
         return {
             "name": self.name,
             "owner": self.owner,
@@ -189,6 +189,11 @@ def _keys(unique: Any) -> tuple[tuple[str, ...], ...]:
 
 def _list(names: Any) -> str:
     return ", ".join(map(str, names))
+
+
+def columns_to_json(columns: Mapping[str, ColumnType]) -> list[Any]:
+    """Names and types of columns, as JSON gives them back."""
+    return [[name, {**asdict(kind), "words": list(kind.words)}] for name, kind in columns.items()]
 
 
 def columns_from_json(columns: Any) -> dict[str, ColumnType]:

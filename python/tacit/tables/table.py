@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from tacit._functions import concatenate
 from tacit._handles import Unknown
-from tacit._location import fault
+from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
@@ -145,6 +145,7 @@ class Table(Unknown):
 
     # Rows.
 
+    @at_one_line
     def filter(self, condition: Any) -> Table:
         """The rows where a condition holds: a column of bools, or a function that is given the table.
 
@@ -159,6 +160,22 @@ class Table(Unknown):
         valid = self.valid & holds if isinstance(holds, Tensor) else self.valid & False
         return self._with(valid=valid, facts=replace(self.facts, leading=False))
 
+    @at_one_line
+    def drop_nulls(self, *names: str) -> Table:
+        """The rows where none of these columns is null; of all columns, if none is named."""
+        chosen = [name for name in names or self.columns if self[name].valid is not None]
+        table = self
+        for name in chosen:
+            table = table.filter(self[name].not_null())
+        columns = {
+            name: Column(one.type.nullable(False), one.parts) if name in chosen else one
+            for name, one in table.columns.items()
+        }
+        # What isn't null was in order among nulls.
+        order = () if set(chosen) & set(table.facts.order) else table.facts.order
+        return table._with(columns=columns, facts=replace(table.facts, order=order))
+
+    @at_one_line
     def union(self, other: Table) -> Table:
         """The rows of both, which have columns of the same names and types. Free."""
         if set(self.columns) != set(other.columns):
@@ -176,6 +193,7 @@ class Table(Unknown):
         valid = concatenate([self.valid, other.valid])
         return Table(columns, valid, Facts(bounds=bounds), self.faults + other.faults)
 
+    @at_one_line
     def join(
         self,
         other: Table,
@@ -215,10 +233,12 @@ class Table(Unknown):
 
         return Grouped(self, keys, groups)
 
+    @at_one_line
     def distinct(self, *, rows: int | None = None) -> Table:
         """The different rows; `rows` is a bound on how many there are, as `groups` of `group_by`."""
         return self.group_by(*self.columns, groups=rows).agg()
 
+    @at_one_line
     def order_by(self, *columns: str, descending: bool | Sequence[bool] = False) -> Table:
         """The rows in order of some columns, those that count first; nulls last. A sort."""
         if not columns:
@@ -228,9 +248,16 @@ class Table(Unknown):
             raise fault(ProgramError, f"{len(down)} directions for {len(columns)} columns")
         words = [(1 - self.valid, 2)]
         for name, falls in zip(columns, down, strict=True):
+            if self[name].type.kind == "text":
+                raise fault(
+                    ProgramTypeError,
+                    f"{name} is shared as hashes, whose order isn't that of the texts",
+                    "declare it as a category, or put the rows in order after the run",
+                )
             words += words_of(self[name], descending=falls)
         return self.sorted_by(packed(words), Facts(leading=True, settled=True))
 
+    @at_one_line
     def limit(self, rows: int) -> Table:
         """The first so many rows that count; after `order_by`, of its order. The bound is theirs."""
         if type(rows) is not int or rows < 1:
@@ -241,6 +268,7 @@ class Table(Unknown):
         cut = [tensor[:rows] for tensor in table.tensors()]
         return table.with_tensors(cut, table.facts)
 
+    @at_one_line
     def window(
         self,
         name: str,
@@ -289,6 +317,7 @@ class Table(Unknown):
         kept = replace(self.facts, order=facts.order, leading=facts.leading, settled=facts.settled)
         return self.with_tensors(tensors, kept)
 
+    @at_one_line
     def leading(self) -> Table:
         """The rows that count first, in their order."""
         if self.facts.leading:
@@ -296,6 +325,7 @@ class Table(Unknown):
         valid, rest = compact(self.valid, self.tensors()[1:], len(self))
         return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=()))
 
+    @at_one_line
     def settled(self) -> Table:
         """The rows that count first, in an order that says no more than what is in them, or was asked for."""
         if self.facts.settled:

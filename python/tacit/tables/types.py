@@ -35,6 +35,8 @@ class ColumnType:
         places: Decimal places of a decimal, fraction bits of a number.
         words: What a category may be, in ascending order.
         null: Whether values may be missing.
+        source: The owner's column that a `like` is about; none for others.
+        pattern: What it is compared with.
     """
 
     kind: Kind
@@ -43,6 +45,8 @@ class ColumnType:
     places: int = 0
     words: tuple[str, ...] = ()
     null: bool = False
+    source: str = ""
+    pattern: str = ""
 
     @property
     def dtype(self) -> DType:
@@ -81,7 +85,7 @@ class ColumnType:
 
     def _arguments(self) -> list[str]:
         if self.kind in ("boolean", "text"):
-            return []
+            return [f"{self.source} like {self.pattern!r}"] if self.source else []
         if self.kind == "category":
             return [f"{len(self.words)} words"]
         if self.kind == "date":
@@ -143,6 +147,17 @@ def text(*, null: bool = False) -> ColumnType:
     which texts there may be finds it among theirs (`tacit.tables.hash_of`).
     """
     return ColumnType("text", -(1 << 31), (1 << 31) - 1, null=null)
+
+
+def like(source: str, pattern: str, *, null: bool = False) -> ColumnType:
+    """Whether a text of the owner's matches a pattern of SQL (`%` is any text, `_` a letter).
+
+    The owner compares before anything is shared, so only this bit is: of a column that may be in the schema
+    itself or not. `source LIKE pattern` in a query is this column.
+    """
+    if not source or not isinstance(source, str) or not isinstance(pattern, str):
+        raise fault(ProgramError, "like(...) takes the name of a column and a pattern")
+    return ColumnType("boolean", null=null, source=source, pattern=pattern)
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -75,15 +76,16 @@ def recoded(column: Column, words: tuple[str, ...]) -> Column:
 
 
 def _looked_up(value: Any, table: list[int]) -> Any:
-    """`table[value]`: a comparison for each step between runs of places that go up one by one."""
+    """`table[value]`: a comparison for each end of a run of places that stay the same, or go up by one."""
     if not isinstance(value, Tensor):
         return table[value]
-    # Between two places the table's offset changes: so much is added from there on.
-    result: Any = value + table[0]
-    for place in range(1, len(table)):
-        jump = table[place] - table[place - 1] - 1
-        if jump:
-            result = result + (value >= place) * jump
+    # Where a run ends, so much is added from there on.
+    steps = [after - before for before, after in itertools.pairwise(table)]
+    slope = int(steps.count(1) > steps.count(0))
+    result: Any = value * slope + table[0]
+    for place, step in enumerate(steps, 1):
+        if step != slope:
+            result = result + (value >= place) * (step - slope)
     return within(result, min(table), max(table))
 
 
