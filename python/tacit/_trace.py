@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+ARM = "an arm of a branch"
+"""What is being traced there, in words."""
+
 DEFAULT_BITS = 47
 """Bits of a raw value where no range is declared: less than 2**31 for fixed(16). It leaves room for sums."""
 

@@ -171,6 +171,9 @@ pub enum Fault {
     /// Something that is to go in the order of a shuffle, and isn't one of its columns.
     #[error("only what is there before a shuffle can be shuffled with it")]
     NoShuffle,
+    /// Something that is to go in the order of a sort, and isn't one of its columns.
+    #[error("only what is there before a sort can be sorted with it")]
+    NoSort,
     /// An integer index outside its axis.
     #[error("index {index} is outside axis {axis} of length {length}")]
     Index {

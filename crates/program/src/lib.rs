@@ -11,6 +11,8 @@ mod capabilities;
 mod codec;
 pub mod cost;
 mod error;
+mod expand;
+pub mod insertion;
 mod instances;
 mod layout;
 mod loops;

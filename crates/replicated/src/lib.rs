@@ -23,6 +23,7 @@ mod engine;
 mod fresh;
 mod inputs;
 mod noted;
+mod openings;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -117,7 +118,7 @@ impl Protocol for Replicated {
     fn capabilities(&self) -> Capabilities {
         let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep);
         match self.zero_sharing {
-            ZeroSharing::Computational => all.with_shuffle(PARTIES as u8),
+            ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,
         }
     }

@@ -51,6 +51,12 @@ pub(crate) struct BenchArgs {
     /// What predicts
     #[arg(long)]
     model: Option<Model>,
+    /// Bits of a key, or of a number that is shuffled
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
+    bits: Option<u32>,
+    /// Columns beside the key, or that are shuffled
+    #[arg(long, value_name = "C")]
+    columns: Option<usize>,
     /// Features of a prediction
     #[arg(long)]
     features: Option<usize>,
@@ -110,6 +116,12 @@ pub(crate) enum Name {
     Matmul,
     /// Less-than of 64-bit numbers
     Compare,
+    /// Rows sorted by a key
+    Sort,
+    /// Rows in an order that nobody knows
+    Shuffle,
+    /// Quotients of fixed(16) by fixed(16)
+    Divide,
     /// The experiments of Araki et al. 2016 with AES
     Araki,
     /// The experiments of Chaudhari et al. 2019 with AES, ANDs and predictions
@@ -321,6 +333,16 @@ impl BenchArgs {
                 What::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
             }
             Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
+            Name::Sort | Name::Shuffle => {
+                let count = size(self.count, 1000, 1 << 20);
+                let (bits, columns) = (self.bits.unwrap_or(32), self.columns.unwrap_or(1));
+                if self.name == Name::Sort {
+                    What::Sort { count, bits, columns }
+                } else {
+                    What::Shuffle { count, bits, columns }
+                }
+            }
+            Name::Divide => What::Divide { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
                 model: self.model.unwrap_or(Model::Linear),
                 rows: size(self.rows, 20, 1000),
@@ -333,8 +355,11 @@ impl BenchArgs {
             | What::Mul { count, .. }
             | What::Wires { count }
             | What::Compare { count }
+            | What::Sort { count, .. }
+            | What::Divide { count }
             | What::Auction { bids: count } => vec![count],
             What::Branch { count, arms, .. } => vec![count, arms],
+            What::Shuffle { count, columns, .. } => vec![count, columns],
             What::Dot { count, length, .. } => vec![count, length],
             What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
@@ -348,15 +373,20 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot, Predict,
-            Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Divide, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot,
+            Predict, Shuffle, Sort, Triples,
         };
-        let given: [(&str, bool, &[Name]); 22] = [
+        let given: [(&str, bool, &[Name]); 24] = [
             (
                 "--count",
                 self.count.is_some(),
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples, Living],
+                &[
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Araki, Li, Ot,
+                    Triples, Living,
+                ],
             ),
+            ("--bits", self.bits.is_some(), &[Sort, Shuffle]),
+            ("--columns", self.columns.is_some(), &[Sort, Shuffle]),
             ("--clients", self.living.clients.is_some(), &[Living]),
             ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
@@ -364,16 +394,25 @@ impl BenchArgs {
             ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict]),
+            ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict, Sort, Divide]),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict, Living]),
             ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--net", self.net.is_some(), &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare]),
+            // All rows of a sort or a shuffle are in one lane.
+            (
+                "--threads",
+                self.threads != 1,
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Divide, Predict, Araki],
+            ),
+            (
+                "--net",
+                self.net.is_some(),
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Predict, Araki],
+            ),
+            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide]),
             ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),

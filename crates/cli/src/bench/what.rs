@@ -24,6 +24,12 @@ pub(crate) enum What {
     MatMul { ring: Ring, count: usize, m: usize, k: usize, n: usize },
     /// Comparisons.
     Compare { count: usize },
+    /// Rows sorted by keys of so many bits, each with so many numbers of as many bits, up to 32.
+    Sort { count: usize, bits: u32, columns: usize },
+    /// Rows of so many numbers of so many bits in an order that nobody knows.
+    Shuffle { count: usize, bits: u32, columns: usize },
+    /// Quotients of fixed point numbers.
+    Divide { count: usize },
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
     /// Predictions.
@@ -42,6 +48,9 @@ impl What {
             Self::Dot { count, .. } => (count, "dot products"),
             Self::MatMul { count, .. } => (count, "matrix products"),
             Self::Compare { count } => (count, "comparisons"),
+            Self::Sort { count, .. } => (count, "sorted rows"),
+            Self::Shuffle { count, .. } => (count, "shuffled rows"),
+            Self::Divide { count } => (count, "quotients"),
             Self::Auction { bids } => (bids, "bids"),
             Self::Predict { rows, .. } => (rows, "predictions"),
         }
@@ -71,6 +80,9 @@ impl What {
             Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
             Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
             Self::Compare { .. } => Self::Compare { count: pieces },
+            Self::Sort { bits, columns, .. } => Self::Sort { count: pieces, bits, columns },
+            Self::Shuffle { bits, columns, .. } => Self::Shuffle { count: pieces, bits, columns },
+            Self::Divide { .. } => Self::Divide { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
@@ -101,6 +113,9 @@ impl What {
             Self::Dot { .. } => "dot",
             Self::MatMul { .. } => "matmul",
             Self::Compare { .. } => "compare",
+            Self::Sort { .. } => "sort",
+            Self::Shuffle { .. } => "shuffle",
+            Self::Divide { .. } => "divide",
             Self::Auction { .. } => "auction",
             Self::Predict { .. } => "predict",
         }
@@ -124,7 +139,11 @@ impl What {
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
             Self::Auction { .. } => "in an auction".to_owned(),
             Self::Branch { arms, gates, .. } => format!("of {arms} arms of {gates} ANDs"),
-            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } => String::new(),
+            Self::Sort { bits, columns, .. } => format!("by {bits} bits, with {columns} columns"),
+            Self::Shuffle { bits, columns, .. } => format!("of {columns} columns of {bits} bits"),
+            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } | Self::Divide { .. } => {
+                String::new()
+            }
         }
     }
 }

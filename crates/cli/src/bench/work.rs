@@ -24,6 +24,12 @@ const COMPARED_BITS: u32 = 63;
 /// Bids: raw values of so many bits.
 const BID_BITS: u32 = 20;
 
+/// Numbers beside a key have so many bits at most.
+const PAYLOAD_BITS: u32 = 32;
+
+/// Raw values of dividends and divisors: those of fixed(16) without a declared range.
+const QUOTIENT_BITS: u32 = 48;
+
 /// Features are in -8 to 8 and weights in -1 to 1: raw values of so many bits.
 const FEATURE_BITS: u32 = 20;
 const WEIGHT_BITS: u32 = 17;
@@ -34,6 +40,8 @@ pub(crate) struct Work {
     pub(crate) stream: Stream,
     operands: Operands,
     seed: u64,
+    /// Whether rows of the result may be in any order.
+    any_order: bool,
 }
 
 /// What the operands are.
@@ -59,7 +67,12 @@ impl Work {
         let (seed, lanes) = (spec.seed, usize::from(spec.lanes));
         if spec.what.is_circuit() {
             let stream = stream(spec.what, lane, lanes, spec.window)?;
-            return Ok(Self { stream, operands: Operands::Bits { lane: lane as u64 }, seed });
+            return Ok(Self {
+                stream,
+                operands: Operands::Bits { lane: lane as u64 },
+                seed,
+                any_order: false,
+            });
         }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
         let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
@@ -73,7 +86,8 @@ impl Work {
         let operands = Operands::Numbers(operands.collect());
         let part =
             Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?.with_window(spec.window);
-        Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed })
+        let any_order = matches!(spec.what, What::Shuffle { .. });
+        Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed, any_order })
     }
 
     /// Every program, and how often it is run.
@@ -156,7 +170,12 @@ impl Work {
         let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.number(input));
         let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
         let expected = inputs.and_then(|inputs| reference::run(self.stream.part.program(), &inputs));
-        let expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
+        let mut expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
+        let mut got = got.clone();
+        if self.any_order {
+            // No row may get lost or change; where it is, is nobody's to say.
+            (expected, got) = (sorted_rows(expected), sorted_rows(got));
+        }
         let differs = differing(&expected.data, &got.data);
         match differs.first() {
             None => Ok(()),
@@ -167,6 +186,15 @@ impl Work {
             )),
         }
     }
+}
+
+/// Rows of integers in ascending order.
+fn sorted_rows(value: Value) -> Value {
+    let Value { shape, data: Data::Int(numbers) } = value else { return value };
+    let mut rows: Vec<&[i64]> = numbers.chunks(*shape.last().unwrap_or(&1)).collect();
+    rows.sort_unstable();
+    let data = Data::Int(rows.concat());
+    Value { shape, data }
 }
 
 fn elements(compiled: &Compiled, input: usize) -> u64 {
@@ -203,6 +231,9 @@ impl Draft {
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
+            What::Sort { count, bits, columns } => self.sort(count, bits, columns)?,
+            What::Shuffle { count, bits, columns } => self.shuffle(count, bits, columns)?,
+            What::Divide { count } => self.divide(count)?,
             What::Auction { bids } => self.auction(bids)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
@@ -259,6 +290,35 @@ impl Draft {
         let a = self.input(LEFT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         let b = self.input(RIGHT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         self.build.less(a, b)
+    }
+
+    /// Keys, and numbers of another owner beside them; all of them sorted.
+    fn sort(&mut self, count: usize, bits: u32, columns: usize) -> Result<NodeId, ProgramError> {
+        let keys = self.input(LEFT, Dtype::Int, &[1, count], bits, false)?;
+        let mut all = Vec::with_capacity(columns);
+        for _ in 0..columns {
+            all.push(self.input(RIGHT, Dtype::Int, &[1, count], bits.min(PAYLOAD_BITS), false)?);
+        }
+        let sorted = self.build.sort(keys, &all)?;
+        self.build.concatenate(&sorted, 0)
+    }
+
+    /// A matrix of two owners' numbers, whose columns go together.
+    fn shuffle(&mut self, count: usize, bits: u32, columns: usize) -> Result<NodeId, ProgramError> {
+        let mut all = Vec::with_capacity(columns);
+        for column in 0..columns {
+            let owner = if column % 2 == 0 { LEFT } else { RIGHT };
+            all.push(self.input(owner, Dtype::Int, &[count], bits, false)?);
+        }
+        let shuffled = self.build.shuffle(&all)?;
+        self.build.stack(&shuffled, 1)
+    }
+
+    fn divide(&mut self, count: usize) -> Result<NodeId, ProgramError> {
+        let kind = Dtype::Fixed { frac: FRAC };
+        let a = self.input(LEFT, kind, &[count], QUOTIENT_BITS, false)?;
+        let b = self.input(RIGHT, kind, &[count], QUOTIENT_BITS, false)?;
+        self.build.ratio(a, b)
     }
 
     /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one
@@ -384,7 +444,7 @@ impl Numbers {
                 Data::Wide(words.map(|word| modulus.mul(word.into(), SPREAD)).collect())
             }
             Dtype::Modular(_) => Data::Unsigned(words.collect()),
-            Dtype::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
+            Dtype::Int => Data::Int(words.map(|word| (word as i64).wrapping_sub(half)).collect()),
             Dtype::Fixed { frac } => {
                 let unit = (1_u64 << frac) as f64;
                 Data::Float(words.map(|word| (word as i64 - half) as f64 / unit).collect())

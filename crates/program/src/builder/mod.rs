@@ -29,6 +29,7 @@ mod keep;
 mod repeat;
 mod rounded;
 mod shuffle;
+mod sort;
 #[cfg(test)]
 mod tests;
 
@@ -105,6 +106,11 @@ impl Builder {
     pub(crate) fn at_number(&mut self, number: u32) -> bool {
         self.here = number;
         self.sources.len() > number as usize
+    }
+
+    /// How many nodes there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The type of a node.
@@ -224,6 +230,11 @@ impl Builder {
     /// The finished program: its inputs, what it reads of what is kept, and what all that it reveals and keeps depends on.
     /// Nodes are numbered anew.
     pub fn finish(self) -> Result<Program, ProgramError> {
+        self.finished().map(|(program, _)| program)
+    }
+
+    /// The same, and which node each of the builder's became, if it is in the program.
+    pub(crate) fn finished(self) -> Result<(Program, Vec<Option<NodeId>>), ProgramError> {
         if self.outputs.is_empty() && self.keeps.is_empty() {
             return Err(self.fault(Fault::NothingRevealed));
         }
@@ -253,8 +264,9 @@ impl Builder {
         }
         let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
         let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
-        if let Some(place) = nodes.iter().position(|node| !operations::is_sound(&nodes, node)) {
-            return Err(wrong((place, Fault::NoShuffle)));
+        let unsound = |(place, node)| Some((place, operations::unsound(&nodes, node)?));
+        if let Some(found) = nodes.iter().enumerate().find_map(unsound) {
+            return Err(wrong(found));
         }
         let loops = loops::find(&nodes).map_err(wrong)?;
         loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
@@ -273,7 +285,9 @@ impl Builder {
             at: sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default(),
             fault: Box::new(fault),
         })?;
-        Ok(Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops, branches })
+        let of = renumbered.iter().zip(&live).map(|(&id, &is_live)| is_live.then_some(id)).collect();
+        let program = Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops, branches };
+        Ok((program, of))
     }
 
     /// Adds a node, or its value where all operands are public.
