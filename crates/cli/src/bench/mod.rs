@@ -9,6 +9,7 @@
 
 mod clock;
 mod correlated;
+mod dnn;
 mod experiment;
 mod instances;
 mod limits;
@@ -49,6 +50,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args),
         (None, Name::Living) => living::living(context, args),
+        (None, Name::Dnn) => dnn::dnn(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
