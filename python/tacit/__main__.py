@@ -17,7 +17,7 @@ def main() -> int:
     """Runs the command line of this process; the exit code."""
     # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(sys.argv[1:], _load, _infer, _demo, sys.executable)
+    return _native.main(sys.argv[1:], _load, _infer, _network, _demo, sys.executable)
 
 
 def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
@@ -40,6 +40,18 @@ def _infer(arguments: list[str]) -> int:
     from tacit._infer import main
 
     return main(arguments)
+
+
+def _network(name: str, rows: int, quick: bool, folder: Path) -> str | None:
+    """A network to measure with, as files in a folder; or why there is none."""
+    from tacit._bench import network
+    from tacit.errors import TacitError
+
+    try:
+        network(name, rows, quick, folder)
+    except (TacitError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _demo(as_json: bool) -> int:

@@ -41,6 +41,7 @@ def main(
     args: list[str],
     load: Callable[[Path, list[str]], tuple[Program, str, str] | str],
     infer: Callable[[list[str]], int],
+    network: Callable[[str, int, bool, Path], str | None],
     demo: Callable[[bool], int],
     interpreter: _StrPath,
 ) -> int: ...

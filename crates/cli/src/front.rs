@@ -17,6 +17,13 @@ pub trait Front {
     /// A text for the user, if there is no reader of networks here.
     fn infer(&self, args: &[String]) -> Result<i32, String>;
 
+    /// Makes a network to measure with, and writes its plan, its inputs for so many rows and its clear result to a folder
+    /// (`tacit bench dnn`); a small one if `quick`.
+    ///
+    /// # Errors
+    /// A text for the user, if there is no maker of networks here, or not all that it needs.
+    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String>;
+
     /// Runs the demo; the exit code.
     ///
     /// # Errors
@@ -44,6 +51,10 @@ impl Front for Native {
         Err("reading a network needs the Python package's command. Where it is, save the network's plan with `tacit infer \
              MODEL.onnx --save network.plan`, and run that file with `tacit run`"
             .to_owned())
+    }
+
+    fn network(&self, _name: &str, _rows: usize, _quick: bool, _folder: &Path) -> Result<(), String> {
+        Err("networks are made by the Python package's command".to_owned())
     }
 
     fn demo(&self, _json: bool) -> Result<i32, String> {

@@ -1,11 +1,35 @@
 //! A benchmark run several times.
 
+use super::limits::{Cores, shares};
 use super::parties;
 use super::party::Bench;
+use super::process;
 use super::result::Figures;
+use super::ring::Ring;
+use super::spec::{BenchArgs, Transport};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::seconds;
+use serde_json::json;
+
+/// A protocol's speed.
+pub(super) fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
+    let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
+    let loopback = match args.transport() {
+        Transport::Memory => None,
+        transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
+    };
+    let shares = shares(bench, median.seconds, &Cores::measure(true), loopback.as_ref())?;
+    let figures = median.with_limits(shares);
+    if !context.json {
+        return context.line(&figures.to_text());
+    }
+    let mut object = json!(figures);
+    if all_seconds.len() > 1 {
+        object["all_seconds"] = json!(all_seconds);
+    }
+    context.line(&object.to_string())
+}
 
 /// Runs a benchmark so many times: the median run's figures, and every run's seconds in order.
 pub(super) fn measure(

@@ -9,6 +9,8 @@
 
 mod clock;
 mod correlated;
+mod dnn;
+mod files;
 mod instances;
 mod limits;
 mod living;
@@ -39,7 +41,7 @@ pub(crate) use spec::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use limits::{Cores, Limits};
-use measure::measure;
+use measure::protocol;
 use party::Bench;
 use ring::Ring;
 use serde_json::json;
@@ -50,6 +52,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args),
         (None, Name::Living) => living::living(context, args),
+        (None, Name::Dnn) => dnn::dnn(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
@@ -82,23 +85,4 @@ fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
         tls: process::ring(Transport::Tls, ring, &context.this_command)?,
         version: env!("CARGO_PKG_VERSION"),
     })
-}
-
-/// A protocol's speed.
-fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
-    let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
-    let loopback = match args.transport() {
-        Transport::Memory => None,
-        transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
-    };
-    let shares = limits::shares(bench, median.seconds, &Cores::measure(true), loopback.as_ref())?;
-    let figures = median.with_limits(shares);
-    if !context.json {
-        return context.line(&figures.to_text());
-    }
-    let mut object = json!(figures);
-    if all_seconds.len() > 1 {
-        object["all_seconds"] = json!(all_seconds);
-    }
-    context.line(&object.to_string())
 }

@@ -1,11 +1,14 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
+use super::files::Files;
 use super::options::{Experiment, LivingArgs, StartArgs, TripleArgs};
-use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
+use super::what::{DEFAULT_MODULUS, Model, Network, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 use std::time::Duration;
 use tacit::advanced::net::{MAX_LANES, Profile};
 use tacit::advanced::program::Feature;
@@ -48,9 +51,9 @@ pub(crate) struct BenchArgs {
     /// (2^128-159); 64 if not given, or for a protocol in a field alone fp128
     #[arg(long, value_name = "N|fp61|fp128", value_parser = ring)]
     ring: Option<Modulus>,
-    /// What predicts
+    /// What predicts, or what network is asked
     #[arg(long)]
-    model: Option<Model>,
+    model: Option<ModelName>,
     /// Bits of a key, or of a number that is shuffled
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
     bits: Option<u32>,
@@ -60,7 +63,7 @@ pub(crate) struct BenchArgs {
     /// Features of a prediction
     #[arg(long)]
     features: Option<usize>,
-    /// Rows to predict
+    /// Rows to predict, or inputs of a network that are asked about at once
     #[arg(long)]
     rows: Option<usize>,
     /// Arms of a branch
@@ -142,6 +145,34 @@ pub(crate) enum Name {
     Start,
     /// One small run in a deployment that lives: how long its client waits
     Living,
+    /// A neural network, asked in secret
+    Dnn,
+}
+
+/// A value of `--model`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelName {
+    /// Of `predict`.
+    Linear(Model),
+    /// Of `dnn`.
+    Network(Network),
+}
+
+impl ValueEnum for ModelName {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<ModelName>> = LazyLock::new(|| {
+            let models = Model::value_variants().iter().copied().map(ModelName::Linear);
+            models.chain(Network::value_variants().iter().copied().map(ModelName::Network)).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Linear(model) => model.to_possible_value(),
+            Self::Network(network) => network.to_possible_value(),
+        }
+    }
 }
 
 /// What links parties.
@@ -180,6 +211,9 @@ pub(crate) struct Spec {
     /// Whether the parties look into what their time goes into.
     pub(crate) profile: bool,
     pub(crate) seed: u64,
+    /// Where the program and its operands are, if they aren't made by every party for itself.
+    #[serde(default)]
+    pub(crate) files: Option<Files>,
 }
 
 impl BenchArgs {
@@ -226,6 +260,7 @@ impl BenchArgs {
             window: self.window.bytes.unwrap_or_else(shaped),
             profile: self.profile,
             seed: self.seed,
+            files: None,
             parties,
         })
     }
@@ -253,6 +288,16 @@ impl BenchArgs {
     /// Where random operands start from.
     pub(crate) const fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// `--model`.
+    pub(crate) const fn model(&self) -> Option<ModelName> {
+        self.model
+    }
+
+    /// `--rows`, or else what is usual.
+    pub(crate) fn rows_or(&self, usual: usize) -> usize {
+        self.rows.unwrap_or(usual)
     }
 
     /// `--parties`, or else what is usual.
@@ -304,6 +349,7 @@ impl BenchArgs {
             Name::Limits
             | Name::Start
             | Name::Living
+            | Name::Dnn
             | Name::Araki
             | Name::Astra
             | Name::Li
@@ -344,7 +390,13 @@ impl BenchArgs {
             }
             Name::Divide => What::Divide { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
-                model: self.model.unwrap_or(Model::Linear),
+                model: match self.model {
+                    None => Model::Linear,
+                    Some(ModelName::Linear(model)) => model,
+                    Some(ModelName::Network(_)) => {
+                        return Err(Failure::usage("bench predict: networks are asked by bench dnn"));
+                    }
+                },
                 rows: size(self.rows, 20, 1000),
                 features: self.features(),
             },
@@ -363,6 +415,7 @@ impl BenchArgs {
             What::Dot { count, length, .. } => vec![count, length],
             What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
+            What::Dnn { rows, .. } => vec![rows],
         };
         if sizes.contains(&0) {
             return Err(Failure::usage("a size of 0 leaves nothing to measure"));
@@ -373,8 +426,8 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Divide, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot,
-            Predict, Shuffle, Sort, Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Gmw, Li, Living, Mascot, Matmul, Mul,
+            Ot, Predict, Shuffle, Sort, Triples,
         };
         let given: [(&str, bool, &[Name]); 24] = [
             (
@@ -394,13 +447,17 @@ impl BenchArgs {
             ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict, Sort, Divide]),
+            (
+                "--window",
+                self.window.bytes.is_some(),
+                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Dnn],
+            ),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
-            ("--model", self.model.is_some(), &[Predict]),
+            ("--model", self.model.is_some(), &[Predict, Dnn]),
             ("--features", self.features.is_some(), &[Predict, Living]),
-            ("--rows", self.rows.is_some(), &[Predict]),
+            ("--rows", self.rows.is_some(), &[Predict, Dnn]),
             // All rows of a sort or a shuffle are in one lane.
             (
                 "--threads",
@@ -410,9 +467,9 @@ impl BenchArgs {
             (
                 "--net",
                 self.net.is_some(),
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Predict, Araki],
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Predict, Araki, Dnn],
             ),
-            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide]),
+            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Dnn]),
             ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
@@ -466,6 +523,7 @@ impl Spec {
             window: WINDOW,
             profile: false,
             seed: 1,
+            files: None,
         }
     }
 }

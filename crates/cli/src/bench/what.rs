@@ -32,6 +32,8 @@ pub(crate) enum What {
     Divide { count: usize },
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
+    /// A network's answers to so many inputs at once.
+    Dnn { network: Network, rows: usize },
     /// Predictions.
     Predict { model: Model, rows: usize, features: usize },
 }
@@ -52,6 +54,7 @@ impl What {
             Self::Shuffle { count, .. } => (count, "shuffled rows"),
             Self::Divide { count } => (count, "quotients"),
             Self::Auction { bids } => (bids, "bids"),
+            Self::Dnn { rows, .. } => (rows, "inferences"),
             Self::Predict { rows, .. } => (rows, "predictions"),
         }
     }
@@ -84,6 +87,7 @@ impl What {
             Self::Shuffle { bits, columns, .. } => Self::Shuffle { count: pieces, bits, columns },
             Self::Divide { .. } => Self::Divide { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
+            Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
     }
@@ -117,6 +121,7 @@ impl What {
             Self::Shuffle { .. } => "shuffle",
             Self::Divide { .. } => "divide",
             Self::Auction { .. } => "auction",
+            Self::Dnn { .. } => "dnn",
             Self::Predict { .. } => "predict",
         }
     }
@@ -129,6 +134,10 @@ impl What {
             Self::Predict { model, features, .. } => {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
+            }
+            Self::Dnn { network, .. } => {
+                let name = network.to_possible_value().map(|value| value.get_name().to_owned());
+                format!("of {}", name.unwrap_or_default())
             }
             Self::Mul { ring, depth, .. } if *depth > 1 => {
                 format!("in {depth} layers{}", ring.unless_usual())
@@ -162,6 +171,22 @@ pub(crate) enum Model {
     #[value(name = "logistic-3")]
     #[serde(rename = "logistic-3")]
     Logistic3,
+}
+
+/// What network is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Network {
+    /// 50 layers, on images of 224 x 224
+    #[value(name = "resnet50")]
+    Resnet50,
+    /// 121 layers, on images of 224 x 224
+    #[value(name = "densenet121")]
+    Densenet121,
+    /// `SqueezeNet` 1.1, on images of 224 x 224
+    Squeezenet,
+    /// Three linear layers, on images of 28 x 28
+    Mlp,
 }
 
 /// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.

@@ -1,5 +1,6 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
+use super::files::{Accuracy, Files};
 use super::instances::{random_bits, stream};
 use super::operands::{CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
@@ -50,6 +51,8 @@ enum Operands {
     Numbers(Vec<(Operand, u64)>),
     /// Random bits of this lane.
     Bits { lane: u64 },
+    /// Numbers in files.
+    Files(Files),
 }
 
 /// How the elements of an input are made.
@@ -74,6 +77,14 @@ impl Work {
                 any_order: false,
             });
         }
+        let compiled = |program: Program| -> Result<_, Failure> {
+            let compiled = Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?;
+            Ok(Stream { part: compiled.with_window(spec.window), times: 1, rest: None, instances: 1 })
+        };
+        if let Some(files) = &spec.files {
+            let stream = compiled(files.program()?)?;
+            return Ok(Self { stream, operands: Operands::Files(files.clone()), seed, any_order: false });
+        }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
         let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
         let before = |input: usize| match previous {
@@ -84,10 +95,8 @@ impl Work {
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        let part =
-            Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?.with_window(spec.window);
         let any_order = matches!(spec.what, What::Shuffle { .. });
-        Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed, any_order })
+        Ok(Self { stream: compiled(program)?, operands, seed, any_order })
     }
 
     /// Every program, and how often it is run.
@@ -110,20 +119,21 @@ impl Work {
                 let cols = elements(compiled, input) as usize;
                 Ok(random_bits(self.seed, *lane, part, input as u64, cols))
             }
-            Operands::Numbers(_) => compiled.encode(input, &self.number(input)),
+            Operands::Numbers(_) | Operands::Files(_) => compiled.encode(input, &self.number(input)?),
         }
     }
 
     /// The numbers of an input.
-    fn number(&self, input: usize) -> Value {
-        let Operands::Numbers(numbers) = &self.operands else {
-            unreachable!("a circuit's operands are bits");
-        };
+    fn number(&self, input: usize) -> Result<Value, tacit::Error> {
         let declared = &self.stream.part.inputs()[input];
-        let (operand, before) = numbers[input];
+        let (operand, before) = match &self.operands {
+            Operands::Numbers(numbers) => numbers[input],
+            Operands::Files(files) => return files.input(input, &declared.shape),
+            Operands::Bits { .. } => unreachable!("a circuit's operands are bits"),
+        };
         let numbers = Numbers::new(operand, self.seed, input as u64, before);
         let data = numbers.data(declared.kind, elements(&self.stream.part, input) as usize);
-        Value { shape: declared.shape.clone(), data }
+        Ok(Value { shape: declared.shape.clone(), data })
     }
 
     /// The operands that a party gives in a part.
@@ -150,7 +160,7 @@ impl Work {
         let [Some(got)] = outputs else { return Err("the result did not come out".to_owned()) };
         let compiled = self.part(part);
         match &self.operands {
-            Operands::Numbers(_) => {
+            Operands::Numbers(_) | Operands::Files(_) => {
                 self.compare(&compiled.decode(0, got).map_err(|error| error.to_string())?)
             }
             Operands::Bits { .. } => {
@@ -165,17 +175,31 @@ impl Work {
         }
     }
 
+    /// How near what came out is to the result in floating point, where that is known.
+    pub(crate) fn accuracy(&self, outputs: &[Option<Clear>]) -> Result<Option<Accuracy>, tacit::Error> {
+        match (&self.operands, outputs) {
+            (Operands::Files(files), [Some(got)]) => {
+                files.accuracy(&self.stream.part.decode(0, got)?).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Compares numbers with the clear result.
     fn compare(&self, got: &Value) -> Result<(), String> {
-        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.number(input));
+        let encoded = |(input, declared): (usize, &InputType)| {
+            let number = self.number(input).map_err(|error| error.to_string())?;
+            encode(declared, &number).map_err(|error| error.to_string())
+        };
         let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
-        let expected = inputs.and_then(|inputs| reference::run(self.stream.part.program(), &inputs));
+        let expected = reference::run(self.stream.part.program(), &inputs?);
         let mut expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
         let mut got = got.clone();
         if self.any_order {
             // No row may get lost or change; where it is, is nobody's to say.
             (expected, got) = (sorted_rows(expected), sorted_rows(got));
         }
+
         let differs = differing(&expected.data, &got.data);
         match differs.first() {
             None => Ok(()),
@@ -227,6 +251,7 @@ impl Draft {
             What::And { .. } | What::Aes { .. } | What::Wires { .. } | What::Branch { .. } => {
                 unreachable!("circuits go in parts")
             }
+            What::Dnn { .. } => unreachable!("networks come from files"),
             What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
@@ -484,7 +509,7 @@ mod tests {
         let first = Work::new(&spec(3), 0, None).unwrap();
         let second = Work::new(&spec(3), 1, Some(&first)).unwrap();
         let third = Work::new(&spec(3), 2, Some(&second)).unwrap();
-        let numbers = |work: &Work, input| match work.number(input).data {
+        let numbers = |work: &Work, input| match work.number(input).unwrap().data {
             Data::Unsigned(numbers) => numbers,
             other => panic!("{other:?}"),
         };
@@ -499,7 +524,7 @@ mod tests {
         let work =
             Work::new(&Spec { what: What::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
         let inputs: Vec<_> = (0..2)
-            .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input)).unwrap())
+            .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input).unwrap()).unwrap())
             .collect();
         let mut truth = reference::run(work.stream.part.program(), &inputs).unwrap().swap_remove(0);
         assert_eq!(work.compare(&truth), Ok(()));
