@@ -1,9 +1,11 @@
 //! What can be said on the command line.
 
+mod certificate;
 mod number;
 mod serve;
 mod state;
 
+pub(crate) use certificate::{CertificateCommand, OwnArgs};
 pub(crate) use number::{count, protocols, size};
 pub(crate) use serve::ServeArgs;
 pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
@@ -72,6 +74,11 @@ pub(crate) enum Command {
     Client {
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// Renew a certificate while the deployment lives: made, accepted by everybody, then used
+    Certificate {
+        #[command(subcommand)]
+        command: CertificateCommand,
     },
     /// Check an endpoint of a deployment: keys, certificate, port, and whether the parties are there and agree
     Doctor(DoctorArgs),

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use std::sync::Arc;
 use tacit::setup::{Note, Notes};
 use tracing::Dispatch;
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 
 /// The form of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -17,11 +18,19 @@ pub(crate) enum Form {
     Json,
 }
 
+/// Lines that wait for whoever reads standard error, at most; those that come then are dropped.
+const BACKLOG: usize = 4096;
+
+/// Standard error, written by a thread of its own: whoever writes waits for nobody, not even if a pipe is full that nobody reads.
+/// What waits still is written when the guard is dropped, as far as it can be within a second.
+pub(crate) fn aside() -> (NonBlocking, WorkerGuard) {
+    NonBlockingBuilder::default().lossy(true).buffered_lines_limit(BACKLOG).finish(std::io::stderr())
+}
+
 /// Where events go in this form.
-pub(crate) fn dispatch(form: Form) -> Dispatch {
+pub(crate) fn dispatch(form: Form, aside: NonBlocking) -> Dispatch {
     // If nobody reads them any more, nothing is said of that, where nobody would read it either: it would panic.
-    let lines =
-        tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
+    let lines = tracing_subscriber::fmt().with_writer(aside).with_target(false).log_internal_errors(false);
     match form {
         Form::Text => Dispatch::new(lines.finish()),
         Form::Json => Dispatch::new(lines.json().flatten_event(true).finish()),
