@@ -149,9 +149,8 @@ fn port(config: &Config, name: &str, within: Duration) -> Finding {
         Err(error) => return Finding::new("port", name, State::Wrong, error.to_string()),
     };
     // A server is asked before anything else: that neither takes its port nor is a call that it turns away.
-    let error = match look(config, config.me(), within.min(OWN)) {
-        Ok(_) => return Finding::new("port", name, State::Ok, format!("it listens on {address}")),
-        Err(error) => error,
+    let Err(error) = look(config, config.me(), within.min(OWN)) else {
+        return Finding::new("port", name, State::Ok, format!("it listens on {address}"));
     };
     // The address is tried on a port that nobody has: a server that starts now isn't in its way.
     let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
-    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, Served, Server, Serving, describe_roles,
+    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, Served, Server, Serving,
+    describe_roles,
 };
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
@@ -242,7 +243,11 @@ fn tell_failure(
     attempts: u64,
     untold: u64,
 ) -> Result<(), Failure> {
-    let others = if untold > 0 { format!("; {untold} other runs failed since the last such line") } else { String::new() };
+    let others = if untold > 0 {
+        format!("; {untold} other runs failed since the last such line")
+    } else {
+        String::new()
+    };
     let text = format!("run {number}: {}{}{others}", failure.message(), counted(attempts));
     let line = if context.json {
         let mut object = failure.to_json();
