@@ -1,10 +1,12 @@
 //! What can be said on the command line.
 
+mod certificate;
 mod number;
 mod options;
 mod serve;
 mod state;
 
+pub(crate) use certificate::{CertificateCommand, OwnArgs};
 pub(crate) use number::{count, size};
 pub(crate) use options::{
     ALL, AnyProtocolArgs, ProgramArgs, ProtocolArgs, StoreArgs, WaitArgs, WindowArgs, is_plan,

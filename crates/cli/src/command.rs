@@ -1,8 +1,8 @@
 //! All commands there are.
 
 use crate::args::{
-    ClientCommand, CostArgs, DoctorArgs, InitArgs, OfflineArgs, PlanArgs, RunArgs, ServeArgs, StateCommand,
-    StoreCommand,
+    CertificateCommand, ClientCommand, CostArgs, DoctorArgs, InitArgs, OfflineArgs, PlanArgs, RunArgs,
+    ServeArgs, StateCommand, StoreCommand,
 };
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
@@ -59,6 +59,11 @@ pub(crate) enum Command {
     Client {
         #[command(subcommand)]
         command: ClientCommand,
+    },
+    /// Renew a certificate while the deployment lives: made, accepted by everybody, then used
+    Certificate {
+        #[command(subcommand)]
+        command: CertificateCommand,
     },
     /// Check an endpoint of a deployment: keys, certificate, port, and whether the parties are there and agree
     Doctor(DoctorArgs),

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::seconds;
 use serde::Serialize;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tacit::advanced::net::setup::{Seen, enrolled, hello, look};
@@ -17,6 +17,8 @@ const MONTH: u64 = 30 * DAY;
 const DAY: u64 = 24 * 3600;
 /// Clocks that differ by more are told of: certificates begin and end by them.
 const CLOCKS: Duration = Duration::from_mins(1);
+/// How long a server on this machine takes to answer at most.
+const OWN: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -146,19 +148,23 @@ fn port(config: &Config, name: &str, within: Duration) -> Finding {
         Ok(address) => address,
         Err(error) => return Finding::new("port", name, State::Wrong, error.to_string()),
     };
-    match TcpListener::bind(address) {
-        Ok(_) => Finding::new("port", name, State::Warning, format!("nobody listens on {address}"))
-            .advice("Start the server, unless it is to be down"),
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => match look(config, config.me(), within)
-        {
-            Ok(_) => Finding::new("port", name, State::Ok, format!("it listens on {address}")),
-            Err(error) => Finding::new("port", name, State::Wrong, error.to_string()).advice(
-                "Another program has the port, the server is in a single run, or it has another list or key",
-            ),
-        },
-        Err(error) => Finding::new("port", name, State::Wrong, format!("{address} can't be had: {error}"))
-            .advice("Make `listen` an address of this machine, with a port from 1024 on"),
+    // A server is asked before anything else: that neither takes its port nor is a call that it turns away.
+    let Err(error) = look(config, config.me(), within.min(OWN)) else {
+        return Finding::new("port", name, State::Ok, format!("it listens on {address}"));
+    };
+    // The address is tried on a port that nobody has: a server that starts now isn't in its way.
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    if let Err(error) = TcpListener::bind((host, 0)) {
+        return Finding::new("port", name, State::Wrong, format!("{address} can't be had: {error}"))
+            .advice("Make `listen` an address of this machine, with a port from 1024 on");
     }
+    if TcpStream::connect(address).is_ok() {
+        return Finding::new("port", name, State::Wrong, error.to_string()).advice(
+            "Another program has the port, the server is in a single run, or it has another list or key",
+        );
+    }
+    Finding::new("port", name, State::Warning, format!("nobody listens on {address}"))
+        .advice("Start the server, unless it is to be down")
 }
 
 /// What a party that has answered is like.

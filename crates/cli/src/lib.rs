@@ -1,5 +1,5 @@
 //! The command line, as a library: what `tacit run`, `circuit`, `cost`, `plan`, `init`, `offline`, `store`, `state`,
-//! `serve`, `client`, `doctor`, `bench` and `demo` do.
+//! `serve`, `client`, `certificate`, `doctor`, `bench` and `demo` do.
 //!
 //! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
 //! program, read a network, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
@@ -10,6 +10,7 @@
 
 mod args;
 mod bench;
+mod certificate;
 mod circuit;
 mod client;
 mod command;
@@ -82,6 +83,7 @@ impl Context<'_> {
             Command::Offline(args) => offline::offline(self, &args),
             Command::Serve(args) => serve::serve(self, &args),
             Command::Client { command } => client::client(self, &command),
+            Command::Certificate { command } => certificate::certificate(self, &command),
             Command::Doctor(args) => doctor::doctor(self, &args),
             Command::Cost(args) => cost::cost(self, &args),
             Command::Store { command } => store::store(self, &command),

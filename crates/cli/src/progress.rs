@@ -14,8 +14,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Notes on standard error for whom this party or client waits, unless the last line was the same, and who was turned away.
 pub(crate) fn meeting(name: String) -> Notes {
-    let noted = Mutex::new(String::new());
     // A line now and then: it holds the run up only if standard error is a pipe that nobody empties.
+    meeting_on(name, std::io::stderr())
+}
+
+/// The same notes on another place for lines.
+pub(crate) fn meeting_on(name: String, lines: impl Write + Send + 'static) -> Notes {
+    let (noted, lines) = (Mutex::new(String::new()), Mutex::new(lines));
     Arc::new(move |note| {
         let line = match note {
             Note::Waiting(missing) => {
@@ -33,7 +38,9 @@ pub(crate) fn meeting(name: String) -> Notes {
             _ => return,
         };
         // If nobody reads it, nothing is lost.
-        let _ = writeln!(std::io::stderr(), "{line}");
+        if let Ok(mut lines) = lines.lock() {
+            let _ = lines.write_all(format!("{line}\n").as_bytes());
+        }
     })
 }
 

@@ -8,18 +8,19 @@ use crate::args::{ProgramArgs, ServeArgs, is_plan};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::metrics::{Metrics, Port};
-use crate::progress::meeting;
+use crate::progress::meeting_on;
 use crate::store::warn_if_restored;
 use crate::{log, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
-    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Served, Server, Serving, describe_roles,
+    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, Served, Server, Serving,
+    describe_roles,
 };
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
@@ -59,24 +60,25 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     };
     let mut server = Server::open(&config, offers, serving)?;
     end_on_signals(&server.drain())?;
-    server.tell(if args.log.is_some() { log::notes() } else { meeting(name.clone()) });
+    let (aside, _flushed) = log::aside();
+    server.tell(if args.log.is_some() { log::notes() } else { meeting_on(name.clone(), aside.clone()) });
     server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
     let metrics = Metrics::new(&config, server.gauges());
     let port = args.metrics.map(|address| Port::open(address, metrics.clone())).transpose()?;
-    let dispatch = args.log.map_or_else(Dispatch::none, log::dispatch);
+    let dispatch = args.log.map_or_else(Dispatch::none, |form| log::dispatch(form, aside));
     let address = &config.parties()[config.me()].address;
     if args.log.is_some() {
         with_default(&dispatch, || tracing::info!(name, address, "listens"));
     } else {
         context.note(&format!("{name} listens on {address}"));
     }
-    let (mut failed, mut ended) = (0_u64, 0_u64);
+    let (mut failed, mut ended, mut lines) = (0_u64, 0_u64, Quota::default());
     let done = with_default(&dispatch, || {
         server.serve(&mut |served: Served<'_>| {
             ended = served.number;
             failed += u64::from(served.result.is_err());
             metrics.note(&served.result);
-            tell(context, served, picked.as_ref())
+            tell(context, served, picked.as_ref(), &mut lines)
         })
     });
     drop(port);
@@ -176,14 +178,22 @@ fn end_on_signals(drain: &Drain) -> Result<(), Failure> {
 }
 
 /// Writes a line about a run that has ended.
-fn tell(context: &mut Context<'_>, served: Served<'_>, picked: Option<&Comparison>) -> Result<(), Failure> {
+fn tell(
+    context: &mut Context<'_>,
+    served: Served<'_>,
+    picked: Option<&Comparison>,
+    lines: &mut Quota,
+) -> Result<(), Failure> {
     let Served { number, compiled, clients, result, attempts } = served;
     match result {
         Ok(mut done) => {
             done.report.comparison = done.report.comparison.or_else(|| picked.cloned());
             tell_run(context, compiled, number, &clients, &done, attempts)
         }
-        Err(error) => tell_failure(context, number, &error.into(), attempts),
+        Err(error) => match lines.admit(Instant::now()) {
+            Some(untold) => tell_failure(context, number, &error.into(), attempts, untold),
+            None => Ok(()),
+        },
     }
 }
 
@@ -232,12 +242,21 @@ fn tell_failure(
     number: u64,
     failure: &Failure,
     attempts: u64,
+    untold: u64,
 ) -> Result<(), Failure> {
-    let text = format!("run {number}: {}{}", failure.message(), counted(attempts));
+    let others = if untold > 0 {
+        format!("; {untold} other runs failed since the last such line")
+    } else {
+        String::new()
+    };
+    let text = format!("run {number}: {}{}{others}", failure.message(), counted(attempts));
     let line = if context.json {
         let mut object = failure.to_json();
         object["run"] = json!(number);
         object["attempts"] = json!(attempts);
+        if untold > 0 {
+            object["untold"] = json!(untold);
+        }
         object.to_string()
     } else {
         text.clone()

@@ -29,6 +29,7 @@ mod hub;
 mod init;
 mod listener;
 mod look;
+mod renewed;
 mod roster;
 
 pub use crate::tls::pin::{Fingerprint, NotAFingerprint};
@@ -41,6 +42,7 @@ pub use hub::{Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
 pub use listener::Listener;
 pub use look::{Seen, look};
+pub use renewed::{accept, renew, strike_renewed, use_renewed};
 #[doc(hidden)]
 pub use roster::parse_enrolled;
 pub use roster::{enrol, enrolled, strike};

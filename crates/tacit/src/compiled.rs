@@ -140,16 +140,22 @@ impl Compiled {
         if self.capabilities == capabilities {
             return Ok(self.clone());
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = others.iter().find(|other| other.capabilities == capabilities) {
+        let is_it = |other: &&Arc<Self>| other.capabilities == capabilities;
+        let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = others().iter().find(is_it) {
             return Ok(known.clone());
         }
+        // Without the lock: nobody who wants another one waits for this.
         let lowered = lowered(&self.program, capabilities, self.debug)?;
         let one = self.one.clone();
         let other = Self::hashed(self.program.clone(), lowered, self.debug, capabilities, one);
         let other = other.with_window(self.plan.window);
-        others.push(other.clone());
-        Ok(other)
+        let mut others = others();
+        let known = others.iter().find(is_it).cloned();
+        Ok(known.unwrap_or_else(|| {
+            others.push(other.clone());
+            other
+        }))
     }
 
     /// The same program with so many bytes of a circuit's messages under way at a time
@@ -166,15 +172,17 @@ impl Compiled {
     }
 
     /// So many instances of it as one program, with a plan for the same protocols. These names are another client's in each
-    /// ([`Program::times`]). It is lowered once.
+    /// ([`Program::times`]). It is kept, and lowered again only by those who want it first at the same moment.
     ///
     /// # Errors
     /// If several instances can't be one program.
     pub(crate) fn times(&self, count: usize, clients: &[String]) -> Result<Arc<Batch>, Error> {
-        let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = batches.iter().find(|known| known.count == count && known.clients == clients) {
+        let is_it = |known: &&Arc<Batch>| known.count == count && known.clients == clients;
+        let batches = || self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = batches().iter().find(is_it) {
             return Ok(known.clone());
         }
+        // Without the lock: a run of another size doesn't wait for this one, nor does whoever serves.
         let instances = self.program.times(count, clients)?;
         let program = instances.program.clone();
         let lowered = lowered(&program, self.capabilities, self.debug)?;
@@ -182,8 +190,12 @@ impl Compiled {
         let compiled = Self::hashed(program, lowered, self.debug, self.capabilities, Some(one));
         let compiled = compiled.with_window(self.plan.window);
         let batch = Arc::new(Batch { compiled, instances, count, clients: clients.to_vec() });
-        batches.push(batch.clone());
-        Ok(batch)
+        let mut batches = batches();
+        let known = batches.iter().find(is_it).cloned();
+        Ok(known.unwrap_or_else(|| {
+            batches.push(batch.clone());
+            batch
+        }))
     }
 
     /// The program by which uses of kept values are judged, and its hash: of several instances the one that they are of.

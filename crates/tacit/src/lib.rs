@@ -77,7 +77,7 @@ pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, Played, play};
 pub use error::{Distance, Error};
 pub use lanes::{LaneInputs, Source, Strand, admitted_lanes, play_lanes};
-pub use living::{Drain, Gauges, Holdings, Offer, QUEUE, Reading, Served, Server, Serving};
+pub use living::{Drain, Gauges, Holdings, Offer, QUEUE, Quota, Reading, Served, Server, Serving};
 pub use local::{Local, Progress};
 pub use material::{Instance, Kept, StorePath};
 pub use offline::{Made, Prepared, Sent, play_offline};

@@ -456,8 +456,35 @@ fn rows_are_kept_under_the_uses_of_their_table() {
     }
     let about = &world.states[0].list()[2].about;
     assert_eq!((about.learners.clone(), about.readers.len()), (Some(vec!["auditor".to_owned()]), 0));
-    world.fill = Fill::new();
-    assert!(world.refused(&reveals(Recipient::All)).contains("may be learnt by auditor only"));
+    world.fill = Fill::from([("x", "x[2,1,0]")]);
+    let refused = world.refused(&reveals(Recipient::All));
+    assert!(refused.contains("may be learnt by auditor only"), "{refused}");
+}
+
+/// A run keeps under a name of its own what is new, and nothing in the place of another.
+#[test]
+fn what_is_kept_has_the_name_that_the_run_says() {
+    let keep = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[3], Some(SMALL))?;
+        build.keep(x, "x", Uses::default())
+    });
+    let mut world = World::new("replicated");
+    for name in ["ann", "ben"] {
+        world.fill = Fill::new().keeping("x", name);
+        assert_eq!(world.run(&keep, &[ints(&[1, 2, 3])]).unwrap().report.kept, [format!("{name}@1")]);
+    }
+    let refused = world.run(&keep, &[ints(&[4, 5, 6])]).map(|run| run.outputs).unwrap_err().to_string();
+    assert!(
+        refused.contains("\"ben\" is kept already, and the program calls what it keeps \"x\""),
+        "{refused}"
+    );
+    world.fill = Fill::from([("x", "ben")]);
+    assert_eq!(world.run(&reveals(Recipient::All), &[]).unwrap().outputs, [Some(ints(&[1, 2, 3]))]);
+    let fills = ["kim", "kim", "lee"].map(|name| Fill::new().keeping("x", name));
+    let own = world.states.iter_mut().zip(&fills).map(|(state, fill)| Residents { state, fill, store: None });
+    let refused =
+        world.local.run_on(&keep, own.collect(), &[ints(&[1, 2, 3])], &|_, _| {}).unwrap_err().to_string();
+    assert!(refused.contains("keeps a value under another name"), "{refused}");
 }
 
 /// A party that says other rows than others is noticed before anything is computed.

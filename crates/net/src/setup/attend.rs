@@ -109,6 +109,11 @@ impl Attendance {
         }
     }
 
+    /// Whether each party's certificate still holds that it has shown on its link.
+    pub fn is_current(&self) -> bool {
+        !self.links.iter().any(Resting::is_over)
+    }
+
     /// Says something to a party, outside runs.
     pub fn say(&mut self, party: usize, message: Vec<u8>) {
         if let Some(link) = self.links.get_mut(party) {

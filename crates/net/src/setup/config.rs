@@ -34,6 +34,7 @@ use sha2::{Digest, Sha256};
 use super::error::SetupError;
 use super::files;
 use super::hello::MAX_ENDPOINTS;
+use super::renewed::Renewed;
 use crate::Limits;
 use crate::frame::MAX_PAYLOAD;
 use crate::shape::STAMP;
@@ -237,6 +238,30 @@ impl Config {
         Ok(expiry(&certificate))
     }
 
+    /// Where this endpoint's certificate and key are; nothing with plain TCP.
+    pub(super) fn identity_files(&self) -> Option<(&Path, &Path)> {
+        let (Security::Tls, Some(key), Some(certificate)) = (self.security, &self.key, &self.certificate)
+        else {
+            return None;
+        };
+        Some((certificate, key))
+    }
+
+    /// Reads this endpoint's private key.
+    ///
+    /// # Errors
+    /// [`SetupError`] if it can't be read, or there is none.
+    pub(super) fn private_key(&self) -> Result<PrivateKeyDer<'static>, SetupError> {
+        let Some((_, path)) = self.identity_files() else {
+            return Err(SetupError::WrongUse { detail: "there are no keys with plain TCP".to_owned() });
+        };
+        let wrong = |error| SetupError::Config {
+            path: path.to_owned(),
+            detail: format!("not a private key in PEM: {error}"),
+        };
+        PrivateKeyDer::from_pem_slice(&files::read_secret(path)?).map_err(wrong)
+    }
+
     /// Reads this endpoint's key and certificate, and checks that they belong together and are the ones that the others
     /// expect. `None` with plain TCP.
     pub(super) fn identity(&self) -> Result<Option<Identity>, SetupError> {
@@ -248,17 +273,17 @@ impl Config {
         let certificate = CertificateDer::from_pem_slice(&files::read(path)?)
             .map_err(|error| wrong(path, format!("not a certificate in PEM: {error}")))?;
         let got = Fingerprint::of(&certificate);
-        if let Some(Some(expected)) = self.fingerprints().get(self.me)
-            && got != *expected
+        let expected = self.fingerprints().get(self.me).copied().flatten();
+        let name = self.names().get(self.me).cloned().unwrap_or_default();
+        if let Some(expected) = expected
+            && !Renewed::read(self)?.proves(&name, Some(expected), Some(got))
         {
             let config = self.path.display();
             return Err(wrong(path, format!("its fingerprint is {got}, but {config} says {expected}")));
         }
         check_valid_now(&certificate).map_err(|error| wrong(path, format!("this side {error}")))?;
 
-        let key = PrivateKeyDer::from_pem_slice(&files::read_secret(key_path)?)
-            .map_err(|error| wrong(key_path, format!("not a private key in PEM: {error}")))?;
-        let identity = Identity { certificate, key };
+        let identity = Identity { certificate, key: self.private_key()? };
         match identity.fits() {
             Ok(true) => Ok(Some(identity)),
             Ok(false) => Err(wrong(

@@ -1,9 +1,10 @@
 //! Reads the files of a deployment: bounded, and secrets only if nobody else can read them.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use zeroize::Zeroizing;
 
@@ -48,6 +49,34 @@ fn open_to_others(owner: u32, me: u32, mode: u32) -> Option<String> {
              read it, make a new key"
         )
     })
+}
+
+/// Waits until nobody else changes a file, and keeps others from it until this is dropped.
+pub(super) fn alone(path: &Path) -> Result<File, SetupError> {
+    let path = path.with_extension("lock");
+    let lock = File::create(&path).and_then(|file| file.lock().map(|()| file));
+    lock.map_err(|error| file_error(&path, &error))
+}
+
+/// Replaces a file whole: whoever reads it sees all of the old one or all of the new one.
+pub(super) fn replace(path: &Path, text: &str) -> Result<(), SetupError> {
+    if text.len() as u64 > MAX_FILE {
+        let detail = format!("longer than {MAX_FILE} bytes: no more can be listed");
+        return Err(SetupError::Config { path: path.to_owned(), detail });
+    }
+    let fresh = path.with_extension("new");
+    let written = File::create(&fresh)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&fresh, path));
+    written.map_err(|error| file_error(path, &error))
+}
+
+/// When a file was last written, how long it is, and its number: one that replaces it within the clock's grain has another.
+pub(super) type Stamp = Option<(SystemTime, u64, u64)>;
+
+pub(super) fn stamp(path: &Path) -> Stamp {
+    let known = fs::metadata(path).ok()?;
+    Some((known.modified().ok()?, known.len(), known.ino()))
 }
 
 /// Opens a file; not what has no end, nor a pipe that nobody may ever write to.

@@ -18,6 +18,7 @@ use super::door::TurnedAway;
 use super::error::SetupError;
 use super::hello::{Hello, Members};
 use super::listener::Listener;
+use super::renewed::Renewed;
 use crate::channel::Channel;
 use crate::shape::STAMP;
 use crate::stream::StreamTransport;
@@ -102,11 +103,12 @@ pub(super) struct Caller {
 impl Caller {
     pub(super) fn new(config: &Config, identity: Option<&Identity>) -> Result<Self, SetupError> {
         let hello = Hello::new(config.me(), config.parties().len(), &config.names(), &config.fingerprints());
-        let mut tls = Vec::new();
+        let (mut tls, renewed) = (Vec::new(), Renewed::read(config)?);
         for party in config.parties() {
             tls.push(match (identity, party.fingerprint) {
                 (Some(identity), Some(print)) => {
-                    Some(Arc::new(client_config(identity, print).map_err(SetupError::system)?))
+                    let prints = [&[print], renewed.of(&party.name)].concat();
+                    Some(Arc::new(client_config(identity, prints).map_err(SetupError::system)?))
                 }
                 _ => None,
             });

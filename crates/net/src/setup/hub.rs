@@ -27,6 +27,7 @@ use super::config::{Client, Config};
 use super::dial::Dial;
 use super::door::Door;
 use super::error::SetupError;
+use super::files::{Stamp, stamp};
 use super::gather::{Caller, Note, Notes, Vacant, quiet};
 use super::roster::Roster;
 use crate::shape::STAMP;
@@ -145,6 +146,8 @@ struct Back {
 pub struct Hub {
     config: Config,
     identity: Option<Identity>,
+    /// What was its certificate's file when it was read.
+    shown: Stamp,
     door: Door,
     caller: Caller,
     roster: Roster,
@@ -185,6 +188,7 @@ impl Hub {
             return Err(SetupError::WrongUse { detail });
         }
         let lanes = runs + 1;
+        let shown = config.identity_files().and_then(|(certificate, _)| stamp(certificate));
         let identity = config.identity()?;
         let roster = Roster::read(config)?;
         let door = Door::open(address, config.limits(), identity.as_ref(), roster.fingerprints())?;
@@ -204,6 +208,7 @@ impl Hub {
         }
         Ok(Self {
             identity,
+            shown,
             door,
             caller,
             roster,
@@ -395,7 +400,10 @@ impl Hub {
             [within, self.door.pause(), self.vacant.pause()].into_iter().flatten().collect();
         for way in self.ways.iter().flatten() {
             match (&way.place, &way.dial) {
-                (Place::Resting(link), _) => watched.push(watch(link)),
+                (Place::Resting(link), _) => {
+                    watched.push(watch(link));
+                    pauses.extend(link.left());
+                }
                 (Place::Vacant, Some(dial)) => {
                     watched.extend(dial.watch());
                     pauses.extend(dial.pause());
@@ -403,7 +411,10 @@ impl Hub {
                 (Place::Vacant, None) | (Place::Lent, _) => {}
             }
         }
-        watched.extend(self.guests.values().filter_map(|guest| guest.link.as_ref()).map(watch));
+        for link in self.guests.values().filter_map(|guest| guest.link.as_ref()) {
+            watched.push(watch(link));
+            pauses.extend(link.left());
+        }
         // What was read and not taken wakes nobody.
         let controls = self.ways.iter().filter_map(|ways| ways.first()).filter_map(|way| match &way.place {
             Place::Resting(link) => Some(&**link),
@@ -505,7 +516,7 @@ impl Hub {
                     link.service(scratch);
                     link.lost().is_none() && link.unread() <= EARLY_FRAMES
                 };
-                if !stays {
+                if !stays || link.is_over() {
                     way.place = Place::Vacant;
                     if lane == 0 {
                         news.push(News::Left { who });
@@ -515,7 +526,8 @@ impl Hub {
         }
         guests.retain(|&number, guest| {
             let who = Speaker::Guest(number);
-            let stays = guest.link.as_mut().is_none_or(|link| say_on(link, scratch, who, news));
+            let stays =
+                guest.link.as_mut().is_none_or(|link| say_on(link, scratch, who, news) && !link.is_over());
             if !stays {
                 news.push(News::Left { who });
             }

@@ -103,22 +103,29 @@ struct Made {
 }
 
 fn make(name: &str) -> Result<Made, rcgen::Error> {
+    let key = KeyPair::generate()?.serialize_pem();
+    let (certificate, fingerprint) = certificate(name, &key, None)?;
+    Ok(Made { key, certificate, fingerprint })
+}
+
+/// A certificate in PEM for a key in PEM, that is valid for so long, two years if it isn't said.
+pub(super) fn certificate(
+    name: &str,
+    key: &str,
+    valid: Option<Duration>,
+) -> Result<(String, Fingerprint), rcgen::Error> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let epoch = rcgen::date_time_ymd(1970, 1, 1);
-    let key = KeyPair::generate()?;
+    let key = KeyPair::from_pem(key)?;
     let mut params = CertificateParams::new(Vec::new())?;
     params.distinguished_name.push(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages =
         vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     params.not_before = epoch + now.saturating_sub(SLACK);
-    params.not_after = epoch + now + VALID;
+    params.not_after = epoch + now + valid.unwrap_or(VALID);
     let certificate = params.self_signed(&key)?;
-    Ok(Made {
-        key: key.serialize_pem(),
-        fingerprint: Fingerprint::of(certificate.der()),
-        certificate: certificate.pem(),
-    })
+    Ok((certificate.pem(), Fingerprint::of(certificate.der())))
 }
 
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), SetupError> {

@@ -12,6 +12,7 @@ use super::error::SetupError;
 use super::gather::{self, Caller, Notes, Placed, Places};
 use super::greeting::Greeting;
 use super::hello::Hello;
+use super::renewed::Renewed;
 use crate::MAX_LANES;
 use crate::channel::Channel;
 use crate::stream::StreamTransport;
@@ -29,6 +30,7 @@ pub struct Listener {
     /// Those who have said hello and not been given their places, by their number.
     queues: Vec<Queue>,
     notes: Notes,
+    renewed: Renewed,
     /// Whom the run that is being gathered waits for here.
     awaited: Vec<usize>,
 }
@@ -76,7 +78,8 @@ impl Listener {
     pub fn bind(config: &Config) -> Result<Self, SetupError> {
         let address = config.own_address()?;
         let identity = config.identity()?;
-        let prints: Vec<Fingerprint> = config.fingerprints().into_iter().flatten().collect();
+        let renewed = Renewed::read(config)?;
+        let prints = config.fingerprints().into_iter().flatten().chain(renewed.all()).collect();
         let caller = Caller::new(config, identity.as_ref())?;
         Ok(Self {
             door: Door::open(address, config.limits(), identity.as_ref(), prints)?,
@@ -84,6 +87,7 @@ impl Listener {
             queues: config.names().iter().map(|_| Queue::default()).collect(),
             notes: gather::quiet(),
             awaited: Vec::new(),
+            renewed,
             config: config.clone(),
         })
     }
@@ -198,13 +202,12 @@ impl Listener {
             return Ok(());
         }
         let claimed = usize::from(hello.sender);
+        let proven = self.identify(&greeting.channel);
         let mut turn_away = |why: String| {
             self.door.turn_away(greeting.address, &why);
             Ok(())
         };
-        if self.config.security() == Security::Tls
-            && identify(&self.config, &greeting.channel) != Some(claimed)
-        {
+        if self.config.security() == Security::Tls && proven != Some(claimed) {
             return turn_away(format!("says it is number {claimed}, with another's certificate"));
         }
         let names = self.config.names();
@@ -231,7 +234,11 @@ impl Listener {
 
     /// The number of the peer whose certificate the other side has.
     fn identify(&self, channel: &Channel) -> Option<usize> {
-        identify(&self.config, channel)
+        let print = certificate(channel)?;
+        let all = self.config.names().into_iter().zip(self.config.fingerprints());
+        let is_its =
+            |(name, first): (String, Option<Fingerprint>)| self.renewed.proves(&name, first, Some(print));
+        all.map(is_its).position(|is_its| is_its)
     }
 
     /// Ends the gathering, if it waits for this peer, who can't take part as it is; any other one is turned away.
@@ -246,10 +253,4 @@ impl Listener {
         self.door.turn_away(caller.address, &format!("is {name}: {detail}"));
         Ok(())
     }
-}
-
-/// The number of the peer whose certificate the other side has.
-fn identify(config: &Config, channel: &Channel) -> Option<usize> {
-    let print = certificate(channel)?;
-    config.fingerprints().iter().position(|other| *other == Some(print))
 }

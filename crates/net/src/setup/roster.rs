@@ -11,18 +11,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::config::{Client, Config, Security, check_name};
 use super::error::SetupError;
-use super::files;
+use super::files::{self, Stamp, stamp};
 use super::hello::{ENTRY, entry};
+use super::renewed::{self, Renewed};
 use crate::tls::pin::Fingerprint;
 
 /// The file as it stands.
@@ -100,7 +97,7 @@ fn check(config: &Config, clients: &[Client]) -> Result<(), String> {
 /// # Errors
 /// [`SetupError::Config`] if somebody has this name or this fingerprint, and those of the list.
 pub fn enrol(config: &Config, client: Client) -> Result<(), SetupError> {
-    let _alone = alone(config)?;
+    let _alone = files::alone(&place(config))?;
     let mut clients = enrolled(config)?;
     clients.push(client);
     write(config, &clients)
@@ -111,7 +108,7 @@ pub fn enrol(config: &Config, client: Client) -> Result<(), SetupError> {
 /// # Errors
 /// Those of the list.
 pub fn strike(config: &Config, name: &str) -> Result<bool, SetupError> {
-    let _alone = alone(config)?;
+    let _alone = files::alone(&place(config))?;
     let mut clients = enrolled(config)?;
     let before = clients.len();
     clients.retain(|client| client.name != name);
@@ -119,13 +116,6 @@ pub fn strike(config: &Config, name: &str) -> Result<bool, SetupError> {
         write(config, &clients)?;
     }
     Ok(clients.len() < before)
-}
-
-/// Waits until nobody else changes the list, and keeps others from it until this is dropped.
-fn alone(config: &Config) -> Result<fs::File, SetupError> {
-    let path = place(config).with_extension("lock");
-    let lock = fs::File::create(&path).and_then(|file| file.lock().map(|()| file));
-    lock.map_err(|error| SetupError::File { path, detail: error.to_string() })
 }
 
 /// Replaces the list whole.
@@ -140,29 +130,14 @@ fn write(config: &Config, clients: &[Client]) -> Result<(), SetupError> {
             let _ = writeln!(text, "fingerprint = \"{print}\"");
         }
     }
-    if text.len() as u64 > files::MAX_FILE {
-        let detail = format!("longer than {} bytes: no more clients can be listed", files::MAX_FILE);
-        return Err(SetupError::Config { path, detail });
-    }
-    let fresh = path.with_extension("toml.new");
-    let written = fs::File::create(&fresh)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&fresh, &path));
-    written.map_err(|error| SetupError::File { path, detail: error.to_string() })
+    files::replace(&path, &text)
 }
 
-/// When a file was last written, how long it is, and its number: one that replaces it within the clock's grain has another.
-type Stamp = Option<(SystemTime, u64, u64)>;
-
-fn stamp(path: &Path) -> Stamp {
-    let known = fs::metadata(path).ok()?;
-    Some((known.modified().ok()?, known.len(), known.ino()))
-}
-
-/// All clients that a party knows at present.
+/// All clients that a party knows at present, and by which certificates everybody.
 pub(super) struct Roster {
     config: Config,
-    stamp: Stamp,
+    stamps: [Stamp; 2],
+    renewed: Renewed,
     /// By what a hello says of them.
     known: HashMap<[u8; ENTRY], Client>,
 }
@@ -171,26 +146,33 @@ impl Roster {
     /// # Errors
     /// As [`enrolled`].
     pub(super) fn read(config: &Config) -> Result<Self, SetupError> {
-        let mut roster = Self { config: config.clone(), stamp: None, known: HashMap::new() };
+        let renewed = Renewed::default();
+        let mut roster = Self { config: config.clone(), stamps: [None; 2], renewed, known: HashMap::new() };
         roster.reread()?;
         Ok(roster)
     }
 
+    fn present(&self) -> [Stamp; 2] {
+        [place(&self.config), renewed::place(&self.config)].map(|path| stamp(&path))
+    }
+
     fn reread(&mut self) -> Result<(), SetupError> {
         // Before it is read: what is written meanwhile is read the next time.
-        self.stamp = stamp(&place(&self.config));
+        self.stamps = self.present();
+        let renewed = Renewed::read(&self.config)?;
         let all = self.config.clients().iter().cloned().chain(enrolled(&self.config)?);
         self.known = all.map(|client| (entry(&client.name, client.fingerprint), client)).collect();
+        self.renewed = renewed;
         Ok(())
     }
 
-    /// Reads the list again if it has changed; whether it has. One that is wrong changes nothing, and is read no more until it
+    /// Reads the lists again if they have changed; whether it has. One that is wrong changes nothing, and is read no more until it
     /// changes again.
     ///
     /// # Errors
     /// As [`enrolled`].
     pub(super) fn refresh(&mut self) -> Result<bool, SetupError> {
-        let has_changed = stamp(&place(&self.config)) != self.stamp;
+        let has_changed = self.present() != self.stamps;
         if has_changed {
             self.reread()?;
         }
@@ -212,10 +194,16 @@ impl Roster {
         self.known.contains_key(&entry(&client.name, client.fingerprint))
     }
 
+    /// Whether a certificate is that of a name, of which the list has the other fingerprint.
+    pub(super) fn proves(&self, name: &str, first: Option<Fingerprint>, shown: Option<Fingerprint>) -> bool {
+        self.renewed.proves(name, first, shown)
+    }
+
     /// The fingerprints of all parties and clients.
     pub(super) fn fingerprints(&self) -> Vec<Fingerprint> {
         let parties = self.config.parties().iter().filter_map(|party| party.fingerprint);
-        parties.chain(self.known.values().filter_map(|client| client.fingerprint)).collect()
+        let clients = self.known.values().filter_map(|client| client.fingerprint);
+        parties.chain(clients).chain(self.renewed.all()).collect()
     }
 }
 
@@ -223,6 +211,7 @@ impl Roster {
 mod tests {
     use super::*;
     use crate::setup::init;
+    use std::fs;
 
     /// A party's configuration, in a folder of its own.
     fn config(name: &str) -> (PathBuf, Config) {
@@ -263,7 +252,7 @@ mod tests {
             Client { name: format!("{number:0>60}"), fingerprint }
         };
         let all: Vec<Client> = (0..8000).map(long).collect();
-        assert!(write(&config, &all).unwrap_err().to_string().contains("no more clients"));
+        assert!(write(&config, &all).unwrap_err().to_string().contains("no more can be listed"));
         assert_eq!(enrolled(&config).unwrap(), []);
         fs::remove_dir_all(folder).unwrap();
     }

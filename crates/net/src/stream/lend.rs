@@ -81,6 +81,16 @@ impl Resting {
         self.unread.len()
     }
 
+    /// How long it may stay: until the certificate that the other side has shown is over. Nothing with plain TCP.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.link.left()
+    }
+
+    /// Whether the other side's certificate is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.link.left().is_some_and(|left| left.is_zero())
+    }
+
     /// Why the link has ended, if it has.
     pub(crate) fn lost(&self) -> Option<&ErrorKind> {
         self.lost.as_ref()

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind as IoErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, SystemTime};
 
 use super::Scratch;
 use super::outbox::Outbox;
@@ -12,6 +13,7 @@ use crate::error::ErrorKind;
 use crate::frame::{Frame, FrameTooLong};
 use crate::pool::Pool;
 use crate::tls::Tls;
+use crate::tls::pin::expiry;
 
 /// Stretches written by one call of the operating system.
 const SLICES: usize = 32;
@@ -32,6 +34,8 @@ pub(super) struct Link {
     pub(super) held: bool,
     /// Nothing more can be written. The reading side finds out why, once it has read what came before.
     mute: bool,
+    /// When the certificate ends that the other side has shown, in seconds since 1970.
+    until: Option<u64>,
 }
 
 /// What came of a look at a link's reading side.
@@ -53,6 +57,7 @@ impl Link {
         done: &mut dyn FnMut(Frame),
     ) -> Result<Self, FrameTooLong> {
         let Channel { socket, tls, unsent, unread } = channel;
+        let until = tls.as_ref().and_then(|tls| expiry(tls.peer_certificate()?));
         let mut link = Self {
             socket,
             tls,
@@ -61,6 +66,7 @@ impl Link {
             wire: WireBytes::default(),
             held: false,
             mute: false,
+            until,
         };
         link.reader.push(&unread, pool, done)?;
         Ok(link)
@@ -68,6 +74,12 @@ impl Link {
 
     pub(super) fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    /// How long the certificate is still valid that the other side has shown; nothing with plain TCP.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Some(Duration::from_secs(self.until?).saturating_sub(now))
     }
 
     /// Refuses payloads of more than so many bytes from now on.

@@ -91,13 +91,13 @@ enum NotPinned {
     Chain,
 }
 
-/// What a caller needs to reach the peer with this fingerprint.
-pub(crate) fn client_config(identity: &Identity, peer: Fingerprint) -> Result<ClientConfig, Error> {
+/// What a caller needs to reach the peer with one of these fingerprints.
+pub(crate) fn client_config(identity: &Identity, peer: Vec<Fingerprint>) -> Result<ClientConfig, Error> {
     let provider = provider();
     let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Pins { pinned: vec![peer], provider }))
+        .with_custom_certificate_verifier(Arc::new(Pins { pinned: peer, provider }))
         .with_client_auth_cert(vec![identity.certificate.clone()], identity.key.clone_key())?;
     config.resumption = Resumption::disabled();
     config.enable_sni = false;

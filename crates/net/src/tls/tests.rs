@@ -32,7 +32,7 @@ fn pair(
     (client, client_print): (&Identity, Fingerprint),
     (server, server_print): (&Identity, Fingerprint),
 ) -> (Tls, Tls) {
-    let config = client_config(client, server_print).unwrap();
+    let config = client_config(client, vec![server_print]).unwrap();
     let name = ServerName::try_from("peer").unwrap();
     let client = UnbufferedClientConnection::new(Arc::new(config), name).unwrap();
     let config = server_config(server, vec![client_print]).unwrap();
@@ -173,7 +173,7 @@ fn the_wrong_certificate_is_refused_and_the_other_side_told() {
 fn the_right_certificate_without_its_key_is_refused() {
     let (one, other) = (good(), good());
     let thief = Identity { certificate: one.certificate.clone(), key: good().key };
-    assert!(client_config(&thief, print(&other)).is_err(), "key and certificate do not go together");
+    assert!(client_config(&thief, vec![print(&other)]).is_err(), "key and certificate do not go together");
 }
 
 #[test]

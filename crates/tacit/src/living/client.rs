@@ -138,7 +138,7 @@ impl Asking<'_> {
     ) -> Result<(Attendance, u64, Vec<Player>), Error> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
-            let mut attendance = match links.take() {
+            let mut attendance = match links.take().filter(Attendance::is_current) {
                 Some(attendance) => attendance,
                 None => Attendance::connect(self.config, left, self.notes)?,
             };

@@ -26,10 +26,12 @@ mod control;
 mod desk;
 mod gauges;
 mod order;
+mod quota;
 mod server;
 
 pub(crate) use client::{Wish, ask};
 pub use gauges::{Gauges, Reading};
+pub use quota::Quota;
 pub use server::{Drain, Holdings, Offer, QUEUE, Served, Server, Serving};
 
 #[cfg(test)]

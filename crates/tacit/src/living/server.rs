@@ -4,6 +4,7 @@ use super::batch;
 use super::control::{Player, Proposal, bound};
 use super::desk::{Begun, Desk};
 use super::gauges::Gauges;
+use super::quota::Quota;
 use crate::attempts::Attempts;
 use crate::deployment::{endpoint_of, run_over};
 use crate::endpoint::hex;
@@ -152,6 +153,7 @@ pub struct Server {
     /// The names that requests wait for.
     waits: Vacant<String>,
     gauges: Gauges,
+    failures: Quota,
     /// Runs at a time at most.
     most: usize,
 }
@@ -222,6 +224,7 @@ impl Server {
             notes: quiet(),
             waits: Vacant::default(),
             gauges: Gauges::default(),
+            failures: Quota::default(),
             most,
         })
     }
@@ -361,7 +364,7 @@ impl Server {
             // The others under way end at once: whoever deviates in one has no other try in them.
             std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
         }
-        log_end(proposal, &result);
+        log_end(proposal, &result, &mut self.failures);
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
@@ -387,7 +390,7 @@ impl Server {
 }
 
 /// Logs how a run ended: of what was given and learnt nothing.
-fn log_end(proposal: &Proposal, result: &Result<Run, Error>) {
+fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures: &mut Quota) {
     let (run, program) = (proposal.run, &proposal.program);
     match result {
         Ok(Run { report, .. }) => {
@@ -403,11 +406,13 @@ fn log_end(proposal: &Proposal, result: &Result<Run, Error>) {
             );
         }
         Err(error) => {
+            let Some(untold) = failures.admit(Instant::now()) else { return };
             tracing::warn!(
                 run,
                 program = hex(program),
                 attempt = error.is_attempt(),
                 error = error.to_string(),
+                untold,
                 "run failed"
             );
         }

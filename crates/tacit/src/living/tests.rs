@@ -14,6 +14,7 @@ use tacit_net::setup::{Attendance, Client, Config, SetupError, Word, enrol, init
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 
 mod batches;
+mod certificates;
 mod rogue;
 mod rows;
 

@@ -27,14 +27,19 @@ pub(super) struct Message {
 
 impl Message {
     /// What a party tells of what is read and of rows that are kept, and of these names that are kept.
-    pub(super) fn new(state: &State, slots: Vec<Wanted>, keeps: &[Keep]) -> Self {
+    pub(super) fn new(state: &State, slots: Vec<Wanted>, keeps: &[(Keep, Vec<u64>)]) -> Self {
         let told = |name: &String| {
             let wanted = slots.iter().filter(|slot| slot.name == *name).filter_map(|slot| slot.version);
             (name.clone(), state.told(name, &wanted.collect::<Vec<_>>()))
         };
-        let kept = keeps.iter().map(|keep| &keep.name);
+        let kept = keeps.iter().map(|(keep, _)| &keep.name);
         let names = slots.iter().map(|slot| &slot.name).chain(kept).map(told).collect();
         Self { slots, names }
+    }
+
+    /// Whether it tells of the same names. The same slots read the same ones, and what is kept is all else.
+    pub(super) fn names_as(&self, other: &Self) -> bool {
+        self.names.keys().eq(other.names.keys())
     }
 
     fn to_bytes(&self) -> Vec<u8> {

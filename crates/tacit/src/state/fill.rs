@@ -3,9 +3,9 @@
 use super::wanted::Wanted;
 use crate::Error;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use tacit_program::Program;
+use tacit_program::{Keep, Program};
 
 /// Bytes of what a request says of slots and tables at most.
 pub(crate) const MAX_FILL_BYTES: usize = 1 << 13;
@@ -15,7 +15,7 @@ pub(crate) const MAX_FILL_BYTES: usize = 1 << 13;
 /// - A slot is filled by `weights@3`, or `weights` for the newest version; or by rows of a table along its first axis, counted
 ///   from 0, `principals@3[17,42]`. A slot that isn't named is filled by the newest value of its own name.
 /// - What a program keeps as `principals` becomes the next version of that name; or, of a table that there is, these rows become
-///   it, `principals[17,42]`, and all others stay as they are ([`Fill::keeping`]).
+///   it, `principals[17,42]`, and all others stay as they are; or it is kept under a name of the run's own ([`Fill::keeping`]).
 ///
 /// A party that serves says here what requests may choose ([`Serving`](crate::Serving)): `principals[*]` or `principals@3[*]`
 /// are rows of that table, whichever a request names, and `*` for a slot is any value. What a party names itself no request
@@ -52,10 +52,11 @@ impl Fill {
         self
     }
 
-    /// The same with these rows for what the program keeps under a name: `principals[17,42]`.
+    /// The same for what the program keeps under a name: it becomes these rows of the table of that name, `principals[17,42]`, or
+    /// it is kept under another name that nothing is kept under yet.
     #[must_use]
-    pub fn keeping(mut self, name: &str, rows: &str) -> Self {
-        self.keeps.insert(name.to_owned(), rows.to_owned());
+    pub fn keeping(mut self, name: &str, becomes: &str) -> Self {
+        self.keeps.insert(name.to_owned(), becomes.to_owned());
         self
     }
 
@@ -82,31 +83,39 @@ impl Fill {
         kept.iter().map(|slot| Wanted::parse(self.slots.get(&slot.name).unwrap_or(&slot.name))).collect()
     }
 
-    /// The rows that each value which a program keeps becomes; none if it is kept whole.
+    /// What a program keeps, under the names that this run says, and the rows that each becomes; none of what is kept whole.
     ///
     /// # Errors
-    /// [`Error::Refused`] if a name is said that the program doesn't keep, or a text names no rows of that name.
-    pub(super) fn rows(&self, program: &Program) -> Result<Vec<Vec<u64>>, Error> {
+    /// [`Error::Refused`] if a name is said that the program doesn't keep, a text names no rows or another name, or two values
+    /// would have one name.
+    pub(super) fn keeps(&self, program: &Program) -> Result<Vec<(Keep, Vec<u64>)>, Error> {
         let keeps = program.keeps();
         if let Some(unknown) = self.keeps.keys().find(|name| !keeps.iter().any(|keep| keep.name == **name)) {
             return Err(Error::Refused(format!("the program keeps nothing as {unknown:?}")));
         }
-        let rows = |name: &String| {
-            let Some(text) = self.keeps.get(name) else { return Ok(Vec::new()) };
-            let Wanted { name: table, version, mut rows } = Wanted::parse(text)?;
-            if table != *name || version.is_some() || rows.is_empty() {
-                return Err(Error::Refused(format!(
-                    "{text:?} names no rows to keep: what is kept as {name} becomes rows of {name}, as {name}[17,42]"
-                )));
+        let mut all: Vec<(Keep, Vec<u64>)> = Vec::with_capacity(keeps.len());
+        for keep in keeps {
+            let mut kept = (keep.clone(), Vec::new());
+            if let Some(text) = self.keeps.get(&keep.name) {
+                let Wanted { name, version, rows } = Wanted::parse(text)?;
+                if version.is_some() || (!rows.is_empty() && name != keep.name) {
+                    return Err(Error::Refused(format!(
+                        "{text:?} is nothing that {0} can be kept as: write {0}[17,42] for rows of the table of that name, or another \
+                         name",
+                        keep.name
+                    )));
+                }
+                if rows.iter().collect::<BTreeSet<_>>().len() < rows.len() {
+                    return Err(Error::Refused(format!("{text:?} names a row twice")));
+                }
+                (kept.0.name, kept.1) = (name, rows);
             }
-            let named = rows.clone();
-            rows.sort_unstable();
-            if rows.windows(2).any(|pair| pair[0] == pair[1]) {
-                return Err(Error::Refused(format!("{text:?} names a row twice")));
+            if all.iter().any(|(other, _)| other.name == kept.0.name) {
+                return Err(Error::Refused(format!("two values would be kept as {:?}", kept.0.name)));
             }
-            Ok(named)
-        };
-        keeps.iter().map(|keep| rows(&keep.name)).collect()
+            all.push(kept);
+        }
+        Ok(all)
     }
 
     /// Refuses names that none of these programs has.
@@ -245,7 +254,7 @@ mod tests {
         let run =
             Fill::from([("keys", "principals@3[17,42]"), ("model", "model@2")]).keeping("log", "log[4,5]");
         assert_eq!(chosen, run);
-        assert_eq!(chosen.rows(&program).unwrap(), [[4, 5]]);
+        assert_eq!(chosen.keeps(&program).unwrap()[0].1, [4, 5]);
         for (own, asked, says) in [
             (&own, Fill::new(), "has to say what slot"),
             (&own, Fill::from([("keys", "principals[1,2]")]), "has to say what table \"log\""),
@@ -264,17 +273,23 @@ mod tests {
         let chosen = any.chosen(&Fill::from([("keys", "k@7")]), &program).unwrap();
         assert_eq!(chosen, Fill::from([("keys", "k@7")]));
         // Without a request the same words fill nothing.
-        assert!(any.wanted(&program).is_err() && own.rows(&program).is_err());
+        assert!(any.wanted(&program).is_err() && own.keeps(&program).is_err());
     }
 
     #[test]
     fn rows_are_kept_once_and_under_the_programs_name() {
         let program = program();
-        for rows in ["log", "log@1[2]", "other[2]", "log[2,3,2]", "log[]"] {
-            assert!(Fill::new().keeping("log", rows).rows(&program).is_err(), "{rows}");
+        for rows in ["log@1", "log@1[2]", "other[2]", "log[2,3,2]", "log[]"] {
+            assert!(Fill::new().keeping("log", rows).keeps(&program).is_err(), "{rows}");
         }
-        assert!(Fill::new().keeping("keys", "keys[1]").rows(&program).is_err());
-        assert_eq!(Fill::new().rows(&program).unwrap(), [[0; 0]]);
+        assert!(Fill::new().keeping("keys", "keys[1]").keeps(&program).is_err());
+        let keeps = |fill: Fill| {
+            let (keep, rows) = fill.keeps(&program).unwrap().swap_remove(0);
+            (keep.name, rows)
+        };
+        assert_eq!(keeps(Fill::new()), ("log".to_owned(), vec![]));
+        assert_eq!(keeps(Fill::new().keeping("log", "log 7")), ("log 7".to_owned(), vec![]));
+        assert_eq!(keeps(Fill::new().keeping("log", "log[7]")), ("log".to_owned(), vec![7]));
         assert!(Fill::from([("keys", "*")]).refuse_unknown([&program].into_iter()).is_ok());
         assert!(Fill::from([("kyes", "*")]).refuse_unknown([&program].into_iter()).is_err());
         assert!(!Fill::from([("keys", "x".repeat(MAX_FILL_BYTES))]).is_short());

@@ -9,7 +9,7 @@ use crate::material::part;
 use crate::offline::aborted;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
-use tacit_program::{Keep, Program};
+use tacit_program::Keep;
 use tacit_session::Session;
 
 /// What a party's run reads, and where what it keeps goes.
@@ -21,7 +21,7 @@ pub(crate) struct Keeping<'a> {
     pub(crate) read: Vec<(String, String)>,
     /// The key that all MACs are under, if there are any.
     pub(crate) key: Option<[u8; 32]>,
-    /// What each kept value will be, in the plan's order.
+    /// What is kept, in the plan's order, and what each will be.
     next: Vec<Next>,
     /// Its shares of the tables of which rows are kept, in the same order.
     tables: Vec<Arc<KeptShare>>,
@@ -29,6 +29,8 @@ pub(crate) struct Keeping<'a> {
 
 /// A version to come.
 struct Next {
+    /// Under the name that the run says.
+    keep: Keep,
     number: u64,
     /// The programs that may keep the one after it.
     writers: Vec<[u8; 32]>,
@@ -71,16 +73,18 @@ impl<'a> Keeping<'a> {
         residents: Residents<'a>,
     ) -> Result<Self, Error> {
         let (program, Residents { state, fill, .. }) = (endpoint.compiled.program(), residents);
-        let filled = admit(endpoint, session, state)
-            .and_then(|()| Ok((fill.wanted(program)?, fill.rows(program)?)))
-            .inspect_err(|refused| session.abort(&refused.to_string()));
-        let (slots, rows) = filled?;
+        let filled = fill.wanted(program).and_then(|slots| {
+            let keeps = fill.keeps(program)?;
+            admit(endpoint, session, state, &keeps)?;
+            Ok((slots, keeps))
+        });
+        let (slots, keeps) = filled.inspect_err(|refused| session.abort(&refused.to_string()))?;
         let reads = slots.len();
-        let own = Message::new(state, [slots, wanted_rows(program, &rows)].concat(), program.keeps());
+        let own = Message::new(state, [slots, wanted_rows(&keeps)].concat(), &keeps);
         let told = AllTold::exchange(session, &endpoint.parties, &own)?;
         let agreed = picked(endpoint, &own, &told).and_then(|picked| {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
-            let (next, key) = next(endpoint, state, &told, &rows, key)?;
+            let (next, key) = next(endpoint, state, &told, keeps, key)?;
             Ok((next, picked, read, key))
         });
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
@@ -88,10 +92,10 @@ impl<'a> Keeping<'a> {
         let values: Vec<_> = slots.zip(picked).chain(tables(&next)).collect();
         let mut whole = taken(session, state, &values)?;
         let tables = whole.split_off(reads);
-        for (keep, next) in program.keeps().iter().zip(&next) {
+        for next in &next {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
-                settle(session, state, &keep.name, number)?;
+                settle(session, state, &next.keep.name, number)?;
             }
         }
         let mut shares = Vec::with_capacity(whole.len());
@@ -116,10 +120,10 @@ impl<'a> Keeping<'a> {
         session: &mut Session,
         shares: Vec<KeptShare>,
     ) -> Result<Vec<String>, Error> {
-        let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
-        let (mut values, mut tables) = (Vec::with_capacity(keeps.len()), self.tables.iter());
-        for ((keep, share), next) in keeps.iter().zip(shares).zip(&self.next) {
+        let (id, mut values, mut tables) = (*session.id(), Vec::new(), self.tables.iter());
+        for (next, share) in self.next.iter().zip(shares) {
             let Some(Table { about, rows }) = &next.table else {
+                let keep = &next.keep;
                 values.push((About::new(endpoint, keep, (next.number, &next.writers), id, &share), share));
                 continue;
             };
@@ -134,11 +138,16 @@ impl<'a> Keeping<'a> {
 }
 
 /// Refuses runs in which nothing is kept or read, and more versions than there may be.
-fn admit(endpoint: &Endpoint, session: &Session, state: &State) -> Result<(), Error> {
+fn admit(
+    endpoint: &Endpoint,
+    session: &Session,
+    state: &State,
+    keeps: &[(Keep, Vec<u64>)],
+) -> Result<(), Error> {
     if session.lanes() > 1 || endpoint.parts() > 1 {
         return Err(Error::Refused("what reads or keeps values runs in one lane, and once".to_owned()));
     }
-    endpoint.compiled.program().keeps().iter().try_for_each(|keep| state.admit(&keep.name))
+    keeps.iter().try_for_each(|(keep, _)| state.admit(&keep.name))
 }
 
 /// The version of the value that fills each slot, from what the parties told one another.
@@ -153,6 +162,9 @@ fn picked(endpoint: &Endpoint, own: &Message, told: &AllTold<'_>) -> Result<Vec<
             None => format!("{party} keeps other rows of a table"),
         });
     }
+    if let Some(party) = told.messages.iter().position(|told| !told.names_as(own)) {
+        return Err(format!("{} keeps a value under another name", endpoint.parties[party]));
+    }
     own.slots.iter().take(slots.len()).map(|slot| told.picked(slot)).collect()
 }
 
@@ -162,14 +174,21 @@ fn next(
     endpoint: &Endpoint,
     state: &State,
     told: &AllTold<'_>,
-    rows: &[Vec<u64>],
+    keeps: Vec<(Keep, Vec<u64>)>,
     mut key: Option<[u8; 32]>,
 ) -> Result<(Vec<Next>, Option<[u8; 32]>), String> {
-    let hash = endpoint.compiled.hash();
-    let of = |(keep, rows): (&Keep, &Vec<u64>)| {
+    let (hash, own) = (endpoint.compiled.hash(), endpoint.compiled.program().keeps());
+    let of = |((keep, rows), own): ((Keep, Vec<u64>), &Keep)| {
         let after = told.current(&keep.name)?;
         let before = after.and_then(|number| state.version(&keep.name, number));
         let writers = if let Some(version) = before {
+            // A program that may keep two values could else be made to keep one in the other's place.
+            if keep.name != own.name {
+                return Err(format!(
+                    "{:?} is kept already, and the program calls what it keeps {:?}",
+                    keep.name, own.name
+                ));
+            }
             version.about.writable(&hash)?
         } else {
             let mut writers = [&keep.uses.writers[..], &[hash]].concat();
@@ -182,22 +201,22 @@ fn next(
             None => return Err(format!("there is no table {:?} of which rows can be kept", keep.name)),
             Some(version) => {
                 let about = version.about.clone();
-                if let Some(refusal) = about.rows_refusal(endpoint, keep, rows) {
+                if let Some(refusal) = about.rows_refusal(endpoint, &keep, &rows) {
                     return Err(refusal);
                 }
                 key = same_key(key, &about)?;
-                Some(Table { about, rows: rows.clone() })
+                Some(Table { about, rows })
             }
         };
-        Ok(Next { number: told.next(&keep.name)?, writers, after, table })
+        Ok(Next { number: told.next(&keep.name)?, keep, writers, after, table })
     };
-    let next = endpoint.compiled.program().keeps().iter().zip(rows).map(of).collect::<Result<_, _>>()?;
+    let next = keeps.into_iter().zip(own).map(of).collect::<Result<_, _>>()?;
     Ok((next, key))
 }
 
 /// The rows that are kept, by the table's name.
-fn wanted_rows(program: &Program, rows: &[Vec<u64>]) -> Vec<Wanted> {
-    let written = program.keeps().iter().zip(rows).filter(|(_, rows)| !rows.is_empty());
+fn wanted_rows(keeps: &[(Keep, Vec<u64>)]) -> Vec<Wanted> {
+    let written = keeps.iter().filter(|(_, rows)| !rows.is_empty());
     let wanted =
         written.map(|(keep, rows)| Wanted { name: keep.name.clone(), version: None, rows: rows.clone() });
     wanted.collect()

@@ -4,22 +4,43 @@ use super::{EACH, EARLY, GUESTS, Guest, Hub, MAX_CONTROL, News, Place, Speaker};
 use crate::setup::config::Security;
 use crate::setup::door::{Door, Greeted, certificate};
 use crate::setup::error::SetupError;
-use crate::setup::gather::Note;
+use crate::setup::files::{Stamp, stamp};
+use crate::setup::gather::{Caller, Note};
 use crate::setup::greeting::Greeting;
 use crate::setup::hello::Hello;
 use crate::stream::Resting;
 
 impl Hub {
-    /// Reads the list of clients again if it has changed; those that are on it no more have to go.
+    /// Reads the lists of clients and of renewed certificates, and this side's own certificate, again if they have changed. What
+    /// can't be read leaves all as it was. Links that are there stay.
     pub(super) fn refresh(&mut self) {
-        match self.roster.refresh() {
-            Ok(false) => {}
-            Ok(true) => {
-                // The key was good before.
-                let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
+        let (shown, has_shown) = (self.certificate_stamp(), self.shown);
+        let listed = self.roster.refresh().and_then(|listed| {
+            if shown != has_shown {
+                self.shown = shown;
+                self.identity = self.config.identity()?;
             }
-            Err(error) => (self.notes)(Note::Unread(&error)),
+            Ok(listed)
+        });
+        let is_other = match listed {
+            Ok(listed) => listed || shown != has_shown,
+            Err(error) => {
+                (self.notes)(Note::Unread(&error));
+                false
+            }
+        };
+        if is_other {
+            // The key was good before.
+            let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
+            if let Ok(caller) = Caller::new(&self.config.without_clients(), self.identity.as_ref()) {
+                self.caller = caller.that_stays(self.lanes);
+            }
         }
+    }
+
+    /// What this side's certificate is at present.
+    pub(super) fn certificate_stamp(&self) -> Stamp {
+        self.config.identity_files().and_then(|(certificate, _)| stamp(certificate))
     }
 
     /// Greets callers.
@@ -54,7 +75,9 @@ impl Hub {
             return self.turn_away(greeting, "says it is a client that nobody has enrolled");
         };
         let proven = certificate(&greeting.channel);
-        if self.config.security() == Security::Tls && proven != client.fingerprint {
+        if self.config.security() == Security::Tls
+            && !self.roster.proves(&client.name, client.fingerprint, proven)
+        {
             let why = format!("says it is {}, with another's certificate", client.name);
             return self.turn_away(greeting, &why);
         }
@@ -90,7 +113,8 @@ impl Hub {
             return self.turn_away(greeting, &format!("says it is party {claimed}, which does not exist"));
         };
         let name = party.name.clone();
-        if self.config.security() == Security::Tls && certificate(&greeting.channel) != party.fingerprint {
+        let proven = certificate(&greeting.channel);
+        if self.config.security() == Security::Tls && !self.roster.proves(&name, party.fingerprint, proven) {
             return self.turn_away(greeting, &format!("says it is {name}, with another's certificate"));
         }
         let own = &self.caller.hello;
