@@ -92,6 +92,21 @@ def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...
     return (of_keys[0] if len(keys) == 1 and not isinstance(key, (tuple, list)) else tuple(of_keys), *of_rows)
 
 
+def top_k(key: Any, k: int, *columns: Any) -> tuple[Any, ...]:
+    """The rows with the `k` largest keys, the largest first; of equal keys those that come first.
+
+    Args:
+        key: As in `sort_by`.
+        k: How many, from 1 on.
+        columns: As in `sort_by`.
+    """
+    made = sort_by(key, *columns, descending=True)
+    rows = (made[0][0] if isinstance(made[0], tuple) else made[0]).shape[0]
+    if type(k) is not int or not 1 <= k <= rows:
+        raise fault(ProgramError, f"there is no top {k!r} of {rows} rows", f"take from 1 to {rows}")
+    return tuple(tuple(one[:k] for one in each) if isinstance(each, tuple) else each[:k] for each in made)
+
+
 def _joined(keys: Sequence[Tensor]) -> Tensor:
     """Keys as one integer each row: the first counts most."""
     numbers = [part + 0 if part.dtype.kind == "bool" else part for part in keys]

@@ -90,9 +90,10 @@ impl Lowering<'_> {
             let both = self.plan.public(NUMBERS, 2 * pairs);
             let (count, first) = (before as u32 + 1, before as u32);
             self.plan.local(Local::Insertion(Insertion::Pairs { gaps, count, first, dst: both }));
-            let compared = self.at_places(keys.reg, both, keys.block);
-            let side = pairs * keys.block;
-            let sides = [0, side].map(|start| self.run_of(compared, start, side));
+            let sides = [0, pairs].map(|start| {
+                let side = self.run_of(both, start, pairs);
+                self.at_places(keys.reg, side, keys.block)
+            });
             let less = self.opened_less(sides, keys, pairs);
             let merged = self.plan.public(NUMBERS, after);
             self.plan.local(Local::Insertion(Insertion::Merge { sorted, gaps, less, dst: merged }));
@@ -119,7 +120,10 @@ impl Lowering<'_> {
 
     /// Some elements that follow one another.
     fn run_of(&mut self, a: Reg, offset: usize, count: usize) -> Reg {
-        self.gathered(a, Layout { offset, shape: vec![count], strides: vec![1] })
+        let dst = self.fresh_as(a, self.plan.shape(a).domain, count);
+        let layout = Layout { offset, shape: vec![count], strides: vec![1] };
+        self.plan.local(Local::Copy { a, layout, at: 0, dst });
+        dst
     }
 
     /// A column of what is brought into an order, whole.
