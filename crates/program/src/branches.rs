@@ -139,7 +139,9 @@ fn refused(operation: &Operation) -> Option<&'static str> {
             Some("a body that is repeated can't stand in an arm")
         }
         Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
-        Operation::Input { .. } | Operation::Kept { .. } => Some("an arm can't declare inputs"),
+        Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. } => {
+            Some("an arm can't declare inputs")
+        }
         Operation::Constant(_)
         | Operation::Add
         | Operation::Sub

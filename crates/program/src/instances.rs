@@ -168,6 +168,7 @@ fn copy(
             build.input(&owner, name, node.ty.kind, &node.ty.shape, Some(node.ty.range))
         }
         Operation::Kept { name } => build.kept(name, node.ty.kind, &node.ty.shape, Some(node.ty.range)),
+        Operation::Known { name } => build.known(name, &node.ty.shape),
         Operation::Constant(raw) => build.public(node.ty.kind, node.ty.shape.clone(), raw.to_vec()),
         operation => {
             let operands = node.operands.iter().map(|id| of(&nodes[id.index()], instance.unwrap_or(0)));

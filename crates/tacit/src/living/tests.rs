@@ -15,6 +15,7 @@ use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 
 mod batches;
 mod rogue;
+mod wanted;
 
 const PROTOCOL: &str = "replicated";
 /// Time enough for anything on a busy machine.

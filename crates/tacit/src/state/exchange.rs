@@ -37,6 +37,11 @@ impl Message {
         Self { slots, names }
     }
 
+    /// Whether it tells of the same names. The same slots read the same ones, and what is kept is all else.
+    pub(super) fn names_as(&self, other: &Self) -> bool {
+        self.names.keys().eq(other.names.keys())
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         // Serialising plain data into a growing vector can't fail.
         postcard::to_stdvec(self).unwrap_or_default()

@@ -21,7 +21,8 @@ pub(crate) struct Keeping<'a> {
     pub(crate) read: Vec<(String, String)>,
     /// The key that all MACs are under, if there are any.
     pub(crate) key: Option<[u8; 32]>,
-    /// What each kept value will be, in the plan's order.
+    /// What is kept, under the names that the run says, and what each will be, in the plan's order.
+    keeps: Vec<Keep>,
     next: Vec<Next>,
 }
 
@@ -49,10 +50,40 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
     Err(Error::Refused(NO_STATE.to_owned()))
 }
 
+/// What a program keeps, under the names that a run says.
+fn renamed(endpoint: &Endpoint, fill: &Fill) -> Result<Vec<Keep>, Error> {
+    let mut keeps = endpoint.compiled.program().keeps().to_vec();
+    for keep in &mut keeps {
+        if let Some(name) = fill.get(&keep.name) {
+            let wanted = Wanted::parse(name)?;
+            if wanted.version.is_some() || !wanted.rows.is_empty() {
+                return Err(Error::Refused(format!(
+                    "{name:?} is no name for what is kept: it has a version or rows"
+                )));
+            }
+            keep.name.clone_from(name);
+        }
+    }
+    for (at, keep) in keeps.iter().enumerate() {
+        if keeps[..at].iter().any(|other| other.name == keep.name) {
+            return Err(Error::Refused(format!("two values of one run would be kept as {:?}", keep.name)));
+        }
+    }
+    Ok(keeps)
+}
+
 /// What is to fill each slot of an endpoint's program.
 fn slots(endpoint: &Endpoint, fill: &Fill) -> Result<Vec<Wanted>, Error> {
-    let kept = endpoint.compiled.program().kept();
-    if let Some(unknown) = fill.keys().find(|name| !kept.iter().any(|slot| slot.name == **name)) {
+    let program = endpoint.compiled.program();
+    let kept = program.kept();
+    let reads = |name: &String| kept.iter().any(|slot| slot.name == *name);
+    let keeps = |name: &String| program.keeps().iter().any(|keep| keep.name == *name);
+    if let Some(both) = fill.keys().find(|name| reads(name) && keeps(name)) {
+        return Err(Error::Refused(format!(
+            "the program both reads and keeps {both:?}: fill it as it is called"
+        )));
+    }
+    if let Some(unknown) = fill.keys().find(|name| !reads(name) && !keeps(name)) {
         return Err(Error::Refused(format!("the program reads no kept value that it calls {unknown:?}")));
     }
     kept.iter().map(|slot| Wanted::parse(fill.get(&slot.name).unwrap_or(&slot.name))).collect()
@@ -69,19 +100,23 @@ impl<'a> Keeping<'a> {
         session: &mut Session,
         residents: Residents<'a>,
     ) -> Result<Self, Error> {
-        let (program, Residents { state, fill, .. }) = (endpoint.compiled.program(), residents);
-        let slots = slots(endpoint, fill).and_then(|slots| admit(endpoint, session, state).map(|()| slots));
-        let slots = slots.inspect_err(|refused| session.abort(&refused.to_string()))?;
-        let own = Message::new(state, slots, program.keeps());
+        let Residents { state, fill, .. } = residents;
+        let named = slots(endpoint, fill).and_then(|slots| {
+            let keeps = renamed(endpoint, fill)?;
+            admit(endpoint, session, state, &keeps)?;
+            Ok((slots, keeps))
+        });
+        let (slots, keeps) = named.inspect_err(|refused| session.abort(&refused.to_string()))?;
+        let own = Message::new(state, slots, &keeps);
         let told = AllTold::exchange(session, &endpoint.parties, &own)?;
         let agreed = picked(endpoint, &own, &told).and_then(|picked| {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
-            Ok((next(endpoint, state, &told)?, picked, read, key))
+            Ok((next(endpoint, state, &keeps, &told)?, picked, read, key))
         });
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
         let values: Vec<_> = own.slots.iter().map(|slot| slot.name.clone()).zip(picked).collect();
         let whole = taken(session, state, &values)?;
-        for (keep, next) in program.keeps().iter().zip(&next) {
+        for (keep, next) in keeps.iter().zip(&next) {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
                 settle(session, state, &keep.name, number)?;
@@ -96,7 +131,7 @@ impl<'a> Keeping<'a> {
             };
             shares.push(rows.map_err(aborted).inspect_err(|error| session.abort(&error.to_string()))?);
         }
-        Ok(Self { state, shares, read, key, next })
+        Ok(Self { state, shares, read, key, keeps, next })
     }
 
     /// Puts away what the run keeps, once all parties have theirs ([`put_away`]). What was kept, as `weights@3`.
@@ -109,7 +144,7 @@ impl<'a> Keeping<'a> {
         session: &mut Session,
         shares: Vec<KeptShare>,
     ) -> Result<Vec<String>, Error> {
-        let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
+        let (id, keeps) = (*session.id(), &self.keeps);
         let about = |((keep, share), next): ((_, KeptShare), &Next)| {
             (About::new(endpoint, keep, (next.number, &next.writers), id, &share), share)
         };
@@ -118,11 +153,11 @@ impl<'a> Keeping<'a> {
 }
 
 /// Refuses runs in which nothing is kept or read, and more versions than there may be.
-fn admit(endpoint: &Endpoint, session: &Session, state: &State) -> Result<(), Error> {
+fn admit(endpoint: &Endpoint, session: &Session, state: &State, keeps: &[Keep]) -> Result<(), Error> {
     if session.lanes() > 1 || endpoint.parts() > 1 {
         return Err(Error::Refused("what reads or keeps values runs in one lane, and once".to_owned()));
     }
-    endpoint.compiled.program().keeps().iter().try_for_each(|keep| state.admit(&keep.name))
+    keeps.iter().try_for_each(|keep| state.admit(&keep.name))
 }
 
 /// The version of the value that fills each slot, from what the parties told one another.
@@ -136,12 +171,15 @@ fn picked(endpoint: &Endpoint, own: &Message, told: &AllTold<'_>) -> Result<Vec<
             endpoint.parties[party]
         ));
     }
+    if let Some(party) = told.messages.iter().position(|told| !told.names_as(own)) {
+        return Err(format!("{} keeps a value under another name", endpoint.parties[party]));
+    }
     own.slots.iter().map(|slot| told.picked(slot)).collect()
 }
 
 /// What each kept value will be. Those may keep later versions whom the first of the name says, and this program has to be one of
 /// them.
-fn next(endpoint: &Endpoint, state: &State, told: &AllTold<'_>) -> Result<Vec<Next>, String> {
+fn next(endpoint: &Endpoint, state: &State, keeps: &[Keep], told: &AllTold<'_>) -> Result<Vec<Next>, String> {
     let hash = endpoint.compiled.hash();
     let of = |keep: &Keep| {
         let after = told.current(&keep.name)?;
@@ -155,7 +193,7 @@ fn next(endpoint: &Endpoint, state: &State, told: &AllTold<'_>) -> Result<Vec<Ne
         };
         Ok(Next { number: told.next(&keep.name)?, writers, after })
     };
-    endpoint.compiled.program().keeps().iter().map(of).collect()
+    keeps.iter().map(of).collect()
 }
 
 /// What is read, as `weights@3`, by the program's names, and the key that all MACs are under.

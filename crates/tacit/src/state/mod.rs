@@ -37,6 +37,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
+use tacit_program::Program;
 use tacit_store::{KeptFolder, KeptValue};
 use wanted::Wanted;
 
@@ -52,7 +53,7 @@ const MAX_TOLD: usize = 3 * TOLD_VERSIONS;
 
 /// Which kept value fills each slot of a program: by the slot's name `weights@3`, or `weights` for the newest version; or rows
 /// of a table along its first axis, counted from 0, `principals@3[17,42]`. A slot that isn't named is filled by the newest
-/// value of its own name.
+/// value of its own name. What a program keeps is kept under another name if its own one is named here with that.
 pub type Fill = BTreeMap<String, String>;
 
 /// What one party keeps: in memory, as long as this lives, or in a folder.
@@ -63,14 +64,14 @@ pub struct State {
 }
 
 /// All versions of a name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Name {
     /// The last version that there ever was.
     last: u64,
     versions: BTreeMap<u64, Version>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Version {
     about: About,
     standing: Standing,
@@ -290,6 +291,25 @@ impl State {
             let is_replaced = about.replaces == Some(old.about.version);
             old.standing == Standing::Pending || is_replaced && old.standing != Standing::Dropped
         })
+    }
+
+    /// What a run that only reads needs of it, in memory, so that others can go on meanwhile: what a program's slots may be filled
+    /// with.
+    pub(crate) fn apart(&mut self, program: &Program, fill: &Fill) -> Result<Self, Error> {
+        let mut names = BTreeMap::new();
+        for slot in program.kept() {
+            let name = Wanted::parse(fill.get(&slot.name).unwrap_or(&slot.name))?.name;
+            let Some(known) = self.names.get(&name) else { continue };
+            let live = |(_, version): &(&u64, &Version)| version.standing != Standing::Dropped;
+            for number in known.versions.iter().filter(live).map(|(number, _)| *number).collect::<Vec<_>>() {
+                // One that can't be read is missed only where it is picked.
+                let _ = self.share(&name, number);
+            }
+            if let Some(known) = self.names.get(&name) {
+                names.insert(name, known.clone());
+            }
+        }
+        Ok(Self { names, folder: None })
     }
 
     /// Writes what lies in the folder into one file, sealed as it is: for back-up.
