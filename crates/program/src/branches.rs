@@ -140,7 +140,9 @@ fn refused(operation: &Operation) -> Option<&'static str> {
         }
         Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
         Operation::Sort | Operation::SortToo => Some("an arm can't sort but by a network of comparisons"),
-        Operation::Input { .. } | Operation::Kept { .. } => Some("an arm can't declare inputs"),
+        Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. } => {
+            Some("an arm can't declare inputs")
+        }
         Operation::Constant(_)
         | Operation::Add
         | Operation::Sub

@@ -13,7 +13,7 @@ use crate::types::Type;
 use crate::value::{self, Value, ValueError};
 
 /// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each; what it reads of
-/// what is kept comes after the inputs.
+/// what is kept comes after the inputs, and then what all parties know.
 ///
 /// # Errors
 /// If the number of inputs, the length of one, or an element is not as declared.
@@ -79,7 +79,8 @@ fn walk(
     inputs: &[Vec<u64>],
     last: &Last,
 ) -> Result<Vec<Vec<i128>>, ValueError> {
-    let declared: Vec<NodeId> = program.inputs.iter().chain(&program.kept).copied().collect();
+    let declared: Vec<NodeId> =
+        program.inputs.iter().chain(&program.kept).chain(&program.known).copied().collect();
     if inputs.len() != declared.len() {
         return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
     }
@@ -92,7 +93,7 @@ fn walk(
     for (at, visit) in program.visits().into_iter().enumerate() {
         let Node { operation, operands, ty, .. } = program.node(visit.node);
         let raw = match (operation, program.taken(visit)) {
-            (Operation::Input { .. } | Operation::Kept { .. }, _) => {
+            (Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. }, _) => {
                 given.remove(&visit.node).unwrap_or_default()
             }
             (Operation::Constant(raw), _) => raw.to_vec(),

@@ -26,6 +26,11 @@ impl Engine for ReplicatedEngine {
         self.take_input(input)
     }
 
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        self.party.public_input(input, values);
+        Ok(())
+    }
+
     fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         self.party.load_kept(kept, share)
     }

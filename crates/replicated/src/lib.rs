@@ -116,7 +116,7 @@ impl Protocol for Replicated {
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
     fn capabilities(&self) -> Capabilities {
-        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep);
+        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep).with(Feature::PublicInputs);
         match self.zero_sharing {
             ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,

@@ -329,6 +329,18 @@ impl<'a> Lowering<'a> {
                 self.plan.kept(name, reg, self.form(id));
                 reg
             }
+            Operation::Known { .. } => {
+                // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
+                if self.debug || self.strategy.field().is_some() {
+                    self.refuse(|operation| Fault::NotOffered {
+                        operation,
+                        missing: "public inputs of circuits",
+                    });
+                }
+                let reg = self.plan.public(domain, ty.len());
+                self.plan.public_input(reg, self.form(id));
+                reg
+            }
             Operation::Constant(_) => unreachable!("a constant is public"),
             Operation::State { .. }
             | Operation::Step

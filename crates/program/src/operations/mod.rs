@@ -252,6 +252,11 @@ pub enum Operation {
         /// What the program calls it. Each run says which kept value it is.
         name: String,
     },
+    /// Bools that all parties hold, and that each run says.
+    Known {
+        /// What the program calls them.
+        name: String,
+    },
     /// The number with the same raw value and more fraction bits, or fewer: the number is divided by 2^by.
     Raw {
         /// How many more.
@@ -335,6 +340,7 @@ impl Operation {
             Self::SortToo => sort::sort_too(),
             Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
+            Self::Known { .. } => Entry::new("known", KNOWN, Some(0)),
             Self::Raw { by } => functions::raw(*by),
             Self::Ratio { by, bits } => functions::ratio(*by, *bits),
             Self::Root { by } => functions::root(*by),
@@ -354,6 +360,9 @@ pub(crate) fn unsound(nodes: &[Node], node: &Node) -> Option<Fault> {
 
 /// The code of [`Operation::Kept`].
 pub(crate) const KEPT: u8 = 50;
+
+/// The code of [`Operation::Known`].
+pub(crate) const KNOWN: u8 = 90;
 
 /// An operation of a code, with its parameters; `None` for a code that none has. What is declared (inputs, kept values and
 /// constants) is read elsewhere.
