@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use tacit::SavedPlan;
+use tacit::program::Value;
 use tacit_cli::Front;
 
 use crate::program::Program;
+use crate::values;
 
 /// Runs the command line `args` and returns the exit code.
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
-/// none; `infer(arguments)` and `demo(json)` an exit code; `network(name, rows, quick, folder)` writes files, or says why not.
+/// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
+/// `network(name, rows, quick, folder)` writes files, or says why not.
 #[pyfunction]
 #[pyo3(name = "main")]
 pub(crate) fn run(
     py: Python<'_>,
     args: Vec<OsString>,
     load: Py<PyAny>,
+    table: Py<PyAny>,
     infer: Py<PyAny>,
     network: Py<PyAny>,
     demo: Py<PyAny>,
@@ -28,12 +32,13 @@ pub(crate) fn run(
     let name = interpreter.display().to_string();
     let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
     py.detach(|| {
-        tacit_cli::main(args, &PythonFront { load, infer, network, demo, interpreter }, this_command)
+        tacit_cli::main(args, &PythonFront { load, table, infer, network, demo, interpreter }, this_command)
     })
 }
 
 struct PythonFront {
     load: Py<PyAny>,
+    table: Py<PyAny>,
     infer: Py<PyAny>,
     network: Py<PyAny>,
     demo: Py<PyAny>,
@@ -49,6 +54,20 @@ impl Front for PythonFront {
             };
             let saved = SavedPlan::new(program.get().compiled.program().clone(), &name);
             saved.with_result(&result).map_err(|error| error.to_string())
+        })
+    }
+
+    fn read_table(&self, plan: &SavedPlan, name: &str, path: &Path) -> Result<Vec<(String, Value)>, String> {
+        Python::attach(|py| {
+            let read =
+                self.table.bind(py).call1((plan.result(), name, path)).map_err(|error| error.to_string())?;
+            let Ok(arrays) = read.extract::<Vec<(String, Bound<'_, PyAny>)>>() else {
+                return Err(read.to_string());
+            };
+            let value = |(input, array)| {
+                Ok((input, values::from_python(&array).map_err(|error: PyErr| error.to_string())?))
+            };
+            arrays.into_iter().map(value).collect()
         })
     }
 

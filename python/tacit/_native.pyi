@@ -40,6 +40,7 @@ def protocols() -> list[str]: ...
 def main(
     args: list[str],
     load: Callable[[Path, list[str]], tuple[Program, str, str] | str],
+    table: Callable[[str, str, Path], list[tuple[str, Public]] | str],
     infer: Callable[[list[str]], int],
     network: Callable[[str, int, bool, Path], str | None],
     demo: Callable[[bool], int],

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
+use tacit::program::Value;
 
 /// What only Python can do for the command line.
 pub trait Front {
@@ -10,6 +11,13 @@ pub trait Front {
     /// # Errors
     /// A text for the user: the file can't be read, or the program is wrong.
     fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String>;
+
+    /// The inputs that a table of a plan is given by, by owner and name, as a file of Parquet, Arrow or CSV has it. `name` is the
+    /// table's, or `OWNER.NAME`.
+    ///
+    /// # Errors
+    /// A text for the user: there is no such table, or what is in the file doesn't fit it.
+    fn read_table(&self, plan: &SavedPlan, name: &str, path: &Path) -> Result<Vec<(String, Value)>, String>;
 
     /// Asks a neural network, with these arguments of its own; the exit code.
     ///
@@ -44,6 +52,18 @@ impl Front for Native {
             "{file} is no saved plan, and this command, which has no Python, runs nothing else. Where Python is, save the \
              program's plan with `tacit plan {file} --save {}`, and give this command that file",
             plan.display()
+        ))
+    }
+
+    fn read_table(
+        &self,
+        _plan: &SavedPlan,
+        _name: &str,
+        path: &Path,
+    ) -> Result<Vec<(String, Value)>, String> {
+        let file = path.display();
+        Err(format!(
+            "{file} is a table, which only the Python package's command reads; this one takes NumPy files"
         ))
     }
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from tacit._values import public
 from tacit.errors import InputError
 from tacit.tables.encode import encoded
+from tacit.tables.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tacit._plan import Input
-    from tacit.tables.schema import Schema
+    from tacit._values import Public
 
 
 def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[str, Any]) -> dict[str, Any]:
@@ -34,6 +38,26 @@ def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[s
         else:
             made[key] = value
     return made
+
+
+def read_for(structure: str, name: str, path: Path) -> list[tuple[str, Public]]:
+    """The inputs that a table of a saved plan is given by, by owner and name, from a file.
+
+    Raises:
+        InputError: The plan has no such table, or what is in the file doesn't fit it.
+    """
+    try:
+        schemas = [Schema.from_json(known) for known in json.loads(structure).get("tables", ())]
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"the plan's tables are damaged: {error}") from None
+    found = [schema for schema in schemas if name in (schema.name, f"{schema.owner}.{schema.name}")]
+    if len(found) != 1:
+        known = ", ".join(f"{schema.owner}.{schema.name}" for schema in schemas) or "none"
+        why = "several tables" if found else "no table"
+        raise InputError(f"{path}: the plan has {why} called {name!r}; its tables are: {known}")
+    (schema,) = found
+    arrays = encoded(schema, path)
+    return [(f"{schema.owner}.{one}", public(array)) for one, array in arrays.items()]
 
 
 def _merge(made: dict[str, Any], owner: str, more: dict[str, Any]) -> None:
@@ -61,9 +85,7 @@ def _of_owner(inputs: Sequence[Input], own: Sequence[Schema], owner: str, value:
     elif len(order) == 1:
         items = {order[0]: value}
     else:
-        raise InputError(
-            f"{owner} gives {', '.join(order)}: pass {owner}=[{', '.join(order)}], or each by its name"
-        )
+        raise InputError(f"{owner} gives several: pass {owner}=[{', '.join(order)}], or each by its name")
     made: dict[str, Any] = {}
     for name, one in items.items():
         made.update(encoded(schemas[name], one) if name in schemas else {name: one})
