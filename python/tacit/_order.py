@@ -73,7 +73,9 @@ def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...
     keys = [_orderly(one._made(one._operand(part))) for part in parts]
     rows = [one._made(one._operand(column)) for column in columns]
     lengths = keys[0].shape[:1]
-    wrong = [part for part in keys if part.shape != lengths] + [row for row in rows if row.shape[:1] != lengths]
+    wrong = [part for part in keys if part.shape != lengths] + [
+        row for row in rows if row.shape[:1] != lengths
+    ]
     if wrong:
         raise fault(
             ProgramError,

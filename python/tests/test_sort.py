@@ -104,3 +104,18 @@ def test_what_cannot_be_sorted_is_refused():
     refused(lambda keys, matrix: tacit.sort_by(matrix, keys)[1], "keys are vectors")
     refused(lambda keys, _: tacit.sort_by((), keys), "one key at least")
     refused(lambda keys, _: tacit.top_k(keys, 6)[0], "no top 6 of 5 rows")
+
+
+def test_the_bench_has_the_table_of_exp():
+    """`tacit bench exp` computes what `tacit.exp` of fixed(16) without a declared range does."""
+    from pathlib import Path
+
+    from tacit import _elementary, _pieces
+
+    top = (_elementary.LARGEST - 16) * np.log(2)
+    low, high = (int(np.floor(end * 2**16)) for end in (-18 * np.log(2), top))
+    ends = (0, (1 << _elementary.LARGEST) - 1)
+    table = _pieces.even(_elementary._exponential, 16, 16, low, high, ends, 2.0**-20)
+    made = Path(__file__).parents[2] / "crates" / "cli" / "src" / "bench" / "exp.txt"
+    assert tuple(map(int, made.read_text().split())) == table.coefficients
+    assert (table.bits, table.low, table.high, table.places, table.terms) == (13, -820015, 1408208, 13, 4)

@@ -125,6 +125,8 @@ pub(crate) enum Name {
     Shuffle,
     /// Quotients of fixed(16) by fixed(16)
     Divide,
+    /// e to the power of fixed(16)
+    Exp,
     /// The experiments of Araki et al. 2016 with AES
     Araki,
     /// The experiments of Chaudhari et al. 2019 with AES, ANDs and predictions
@@ -389,6 +391,7 @@ impl BenchArgs {
                 }
             }
             Name::Divide => What::Divide { count: size(self.count, 1000, 1_000_000) },
+            Name::Exp => What::Exp { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
                 model: match self.model {
                     None => Model::Linear,
@@ -409,6 +412,7 @@ impl BenchArgs {
             | What::Compare { count }
             | What::Sort { count, .. }
             | What::Divide { count }
+            | What::Exp { count }
             | What::Auction { bids: count } => vec![count],
             What::Branch { count, arms, .. } => vec![count, arms],
             What::Shuffle { count, columns, .. } => vec![count, columns],
@@ -426,15 +430,15 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Gmw, Li, Living, Mascot, Matmul, Mul,
-            Ot, Predict, Shuffle, Sort, Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Li, Living, Mascot, Matmul,
+            Mul, Ot, Predict, Shuffle, Sort, Triples,
         };
         let given: [(&str, bool, &[Name]); 24] = [
             (
                 "--count",
                 self.count.is_some(),
                 &[
-                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Araki, Li, Ot,
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Araki, Li, Ot,
                     Triples, Living,
                 ],
             ),
@@ -450,7 +454,7 @@ impl BenchArgs {
             (
                 "--window",
                 self.window.bytes.is_some(),
-                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Dnn],
+                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Exp, Dnn],
             ),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
@@ -462,14 +466,17 @@ impl BenchArgs {
             (
                 "--threads",
                 self.threads != 1,
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Divide, Predict, Araki],
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Divide, Exp, Predict, Araki],
             ),
             (
                 "--net",
                 self.net.is_some(),
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Predict, Araki, Dnn],
+                &[
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Predict, Araki,
+                    Dnn,
+                ],
             ),
-            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Dnn]),
+            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Exp, Dnn]),
             ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),

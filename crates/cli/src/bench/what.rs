@@ -30,6 +30,8 @@ pub(crate) enum What {
     Shuffle { count: usize, bits: u32, columns: usize },
     /// Quotients of fixed point numbers.
     Divide { count: usize },
+    /// e to the power of fixed point numbers.
+    Exp { count: usize },
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
     /// A network's answers to so many inputs at once.
@@ -53,6 +55,7 @@ impl What {
             Self::Sort { count, .. } => (count, "sorted rows"),
             Self::Shuffle { count, .. } => (count, "shuffled rows"),
             Self::Divide { count } => (count, "quotients"),
+            Self::Exp { count } => (count, "powers"),
             Self::Auction { bids } => (bids, "bids"),
             Self::Dnn { rows, .. } => (rows, "inferences"),
             Self::Predict { rows, .. } => (rows, "predictions"),
@@ -86,6 +89,7 @@ impl What {
             Self::Sort { bits, columns, .. } => Self::Sort { count: pieces, bits, columns },
             Self::Shuffle { bits, columns, .. } => Self::Shuffle { count: pieces, bits, columns },
             Self::Divide { .. } => Self::Divide { count: pieces },
+            Self::Exp { .. } => Self::Exp { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
             Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
@@ -120,6 +124,7 @@ impl What {
             Self::Sort { .. } => "sort",
             Self::Shuffle { .. } => "shuffle",
             Self::Divide { .. } => "divide",
+            Self::Exp { .. } => "exp",
             Self::Auction { .. } => "auction",
             Self::Dnn { .. } => "dnn",
             Self::Predict { .. } => "predict",
@@ -150,9 +155,11 @@ impl What {
             Self::Branch { arms, gates, .. } => format!("of {arms} arms of {gates} ANDs"),
             Self::Sort { bits, columns, .. } => format!("by {bits} bits, with {columns} columns"),
             Self::Shuffle { bits, columns, .. } => format!("of {columns} columns of {bits} bits"),
-            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } | Self::Divide { .. } => {
-                String::new()
-            }
+            Self::And { .. }
+            | Self::Wires { .. }
+            | Self::Compare { .. }
+            | Self::Divide { .. }
+            | Self::Exp { .. } => String::new(),
         }
     }
 }

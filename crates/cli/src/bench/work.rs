@@ -12,7 +12,8 @@ use tacit::advanced::engine::clear::ClearEngine;
 use tacit::advanced::engine::executor::{Unobserved, run_party};
 use tacit::advanced::program::{encode, reference};
 use tacit::program::{
-    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Pieces, Piecewise, Program, ProgramError, Range,
+    Recipient, Value,
 };
 use tacit::{Compiled, Stream, protocol};
 
@@ -259,6 +260,7 @@ impl Draft {
             What::Sort { count, bits, columns } => self.sort(count, bits, columns)?,
             What::Shuffle { count, bits, columns } => self.shuffle(count, bits, columns)?,
             What::Divide { count } => self.divide(count)?,
+            What::Exp { count } => self.exp(count)?,
             What::Auction { bids } => self.auction(bids)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
@@ -344,6 +346,16 @@ impl Draft {
         let a = self.input(LEFT, kind, &[count], QUOTIENT_BITS, false)?;
         let b = self.input(RIGHT, kind, &[count], QUOTIENT_BITS, false)?;
         self.build.ratio(a, b)
+    }
+
+    /// As `tacit.exp` of fixed(16) without a declared range.
+    fn exp(&mut self, count: usize) -> Result<NodeId, ProgramError> {
+        let a = self.input(LEFT, Dtype::Fixed { frac: FRAC }, &[count], QUOTIENT_BITS, false)?;
+        let table = include_str!("exp.txt").split_ascii_whitespace().map(str::parse);
+        let table = table.collect::<Result<_, std::num::ParseIntError>>();
+        let pieces = Pieces::Even { low: -820_015, high: 1_408_208, bits: 13 };
+        let function = table.ok().and_then(|table| Piecewise::new(pieces, 13, 4, 4, table));
+        self.build.piecewise(a, function.expect("the table is one of four terms for each piece").into(), FRAC)
     }
 
     /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one

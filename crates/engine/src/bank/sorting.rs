@@ -9,7 +9,7 @@ impl Bank {
     /// A step of a sort.
     ///
     /// # Errors
-    /// [`Error::Refused`] if more rows than there is room for have to be compared with one another.
+    /// [`Error::Chance`] if more rows than there is room for have to be compared with one another.
     pub(super) fn insertion(&mut self, step: &Insertion) -> Result<(), Error> {
         let dst = step.writes();
         let mut out = self.take(dst);
@@ -35,7 +35,7 @@ impl Bank {
         done.map_err(|NoRoom| {
             let reason = "a sort has to compare more rows with one another than it has room for, which happens with a \
                           probability below 2^-40 in each phase, whatever is sorted: run again";
-            Error::Refused(reason.to_owned())
+            Error::Chance(reason.to_owned())
         })
     }
 

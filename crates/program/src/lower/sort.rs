@@ -51,10 +51,14 @@ impl Lowering<'_> {
             columns.into_iter().map(|(node, from)| self.column(node, from)).collect();
         if rows > 1 {
             let words = self.sort_keys(keys, length);
-            let mut cols: Vec<Reg> = columns.iter().map(|column| column.reg).collect();
-            cols.push(words.reg);
-            let mut shuffled = self.shuffled(cols, rows);
-            let words = Keys { reg: shuffled.pop().unwrap_or(words.reg), ..words };
+            // Those that don't fill bytes come last, so that what fills up a message is at its end.
+            columns.sort_by_key(|column| {
+                let shape = self.plan.shape(column.reg);
+                shape.domain == Domain::Bits && !shape.cols.is_multiple_of(8)
+            });
+            let cols = std::iter::once(words.reg).chain(columns.iter().map(|column| column.reg)).collect();
+            let mut shuffled = self.shuffled(cols, rows).into_iter();
+            let words = Keys { reg: shuffled.next().unwrap_or(words.reg), ..words };
             let order = self.order(words, rows);
             for (column, from) in columns.iter_mut().zip(shuffled) {
                 column.reg = self.at_places(from, order, self.plan.shape(from).cols / rows);
