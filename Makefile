@@ -19,7 +19,9 @@ FUZZ_FLAGS := --cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args
 # Where `make native` leaves the command.
 NATIVE_TARGET := x86_64-unknown-linux-gnu
 
-.PHONY: build native wheel demo test test-rust test-python test-long test-kerberos attacks timing check docs nightly miri sanitize fuzz format clean
+WASM := target/wasm32-unknown-unknown/release/examples/tacit_client.wasm
+
+.PHONY: build native wasm wheel demo test test-rust test-python test-long test-kerberos attacks timing check docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
@@ -29,6 +31,11 @@ build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
 	RUSTFLAGS='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"' \
 		cargo build --release --package tacit-cli --bin tacit --target $(NATIVE_TARGET)
+
+wasm: ## A client's half for JavaScript (target/wasm32-unknown-unknown), and its test under Node
+	rustup target add wasm32-unknown-unknown
+	cargo build --release --quiet --package tacit-client-js --example tacit_client --target wasm32-unknown-unknown
+	TACIT_CLIENT_WASM=$(WASM) node --test crates/client-js/js/
 
 $(STAMP): python/requirements.txt
 	@echo "installs Python packages in $(VENV): about a minute"

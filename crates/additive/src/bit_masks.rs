@@ -11,26 +11,21 @@ use crate::demand;
 use crate::inputs::own_values;
 use crate::messages::{bit_masks_at, input_at, send, send_first, sum_of_shares};
 use crate::planted::{Mistake, planted};
-use crate::ranges::{Digits, ranged};
+use crate::ranges::{Digits, digits_of, ranged};
 use crate::share::Share;
 use crate::state::{BitMasks, Given, Party};
 use crate::vectors::{joined, part_of, row};
+use tacit_client::additive::masked_bits;
 use tacit_engine::supply::Drawer;
-use tacit_engine::vector::add_assign;
-use tacit_engine::{Clear, Error, bytes_of, with_element};
-use tacit_kernel::{Buffer, Element, bits};
-use tacit_program::plan::{Domain, Register};
+use tacit_engine::{Clear, Error, Fault, with_element};
+use tacit_kernel::Buffer;
+use tacit_program::plan::Domain;
 use tacit_session::Session;
-
-/// How the bits of an input stand in what is told, and their masks in a vector of elements.
-fn shapes(digits: &Digits, shape: Register) -> [Register; 2] {
-    [Domain::Bits, shape.domain].map(|domain| row(domain, digits.count() * shape.cols))
-}
 
 impl Party {
     /// The digits of an input that goes bit by bit.
     pub(crate) fn digits(&self, input: u32) -> Option<Digits> {
-        Digits::of_input(&self.plan, &self.plan.inputs[input as usize])
+        digits_of(&self.plan, &self.plan.inputs[input as usize])
     }
 
     /// Draws what hides the bits of inputs that have to be in ranges, opens what their owners need, and checks it.
@@ -62,7 +57,7 @@ impl Party {
         }
         let masks = shares.pop().expect("random bits come last");
         let (_, _, shape) = self.input(input);
-        let [_, elements] = shapes(digits, shape);
+        let [_, elements] = digits.shapes(shape);
         let mut opened = masks.clone();
         opened.sub_assign(elements, &shares[0]);
         let triple = if owner >= self.session.parties() { shares } else { Vec::new() };
@@ -101,7 +96,7 @@ impl Party {
         let digits = self.digits(input).expect("only such inputs go bit by bit");
         let BitMasks { masks, opened, known, triple } =
             self.bit_masks.remove(&input).expect("what hides it comes before the input");
-        let [told_shape, elements] = shapes(&digits, shape);
+        let [told_shape, elements] = digits.shapes(shape);
         if owner >= self.session.parties() {
             let all = joined(triple.iter().chain([&opened]).map(|share| &share.value));
             let shape = row(shape.domain, 4 * elements.cols);
@@ -111,8 +106,8 @@ impl Party {
         if owner == self.session.me() {
             let values = own_values(input, shape, values)?;
             let known = known.ok_or_else(|| Error::Supply("no mask of this party's came".to_owned()))?;
-            let bits =
-                masked_bits(&mut self.session, &digits, (input, shape), values, [&known, &opened.value])?;
+            let bits = masked_bits(&digits, (input, shape), values, [&known, &opened.value]);
+            let bits = bits.map_err(|fault| failed(&mut self.session, fault))?;
             self.tell(input, told_shape, &bits)?;
             told = Some(bits);
         }
@@ -124,7 +119,7 @@ impl Party {
     pub(crate) fn take_bits(&mut self, input: u32) -> Result<(), Error> {
         let (_, reg, shape) = self.input(input);
         let digits = self.digits(input).expect("only such inputs go bit by bit");
-        let [told_shape, _] = shapes(&digits, shape);
+        let [told_shape, _] = digits.shapes(shape);
         let (masks, told) = self.hear(input, told_shape)?;
         let mut share = masks.map(|masks| digits.masked(shape, &told, masks));
         self.add_public(shape, &mut share, &digits.public(shape, &told));
@@ -133,36 +128,10 @@ impl Party {
     }
 }
 
-/// The bits of numbers, each XOR its mask: the sum of what the owner knows and of what was opened.
-///
-/// # Errors
-/// [`Error::Refused`] if a number isn't in its range; if a mask is no bit, somebody deviated.
-pub(crate) fn masked_bits(
-    session: &mut Session,
-    digits: &Digits,
-    (input, shape): (u32, Register),
-    values: &Buffer,
-    [known, opened]: [&Buffer; 2],
-) -> Result<Buffer, Error> {
-    let outside = || Error::Refused(format!("a value for input {input} is outside of its range"));
-    let mut told = digits.of_numbers(shape, values).ok_or_else(outside)?;
-    let [told_shape, elements] = shapes(digits, shape);
-    let mut sum = known.clone();
-    add_assign(elements, &mut sum, opened);
-    let mut masks = Buffer::new(bytes_of(Domain::Bits, told_shape.cols));
-    let mut above = 0;
-    with_element!(shape.domain, E => {
-        for (place, mask) in sum.words::<E>().iter().enumerate() {
-            let mask = mask.to_u128();
-            above |= mask >> 1;
-            bits::set(masks.words_mut(), place, mask & 1 == 1);
-        }
-    });
-    sum.wipe();
-    if above != 0 {
-        return Err(session.reject("what hides a bit of an input is no bit").into());
+/// What ends a run, of what a client or an owner of bits finds.
+pub(crate) fn failed(session: &mut Session, fault: Fault) -> Error {
+    match fault {
+        Fault::Refused(why) => Error::Refused(why),
+        Fault::Deviates(what) => session.reject(&what).into(),
     }
-    add_assign(told_shape, &mut told, &masks);
-    masks.wipe();
-    Ok(told)
 }

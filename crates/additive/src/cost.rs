@@ -1,7 +1,7 @@
 //! What every operation sends, message by message.
 
 use crate::demand::{products, scalings_opened, single};
-use crate::ranges::{Digits, ranged};
+use crate::ranges::{digits_of, ranged};
 use crate::share::FIRST;
 use tacit_engine::Participants;
 use tacit_program::Feature;
@@ -72,7 +72,7 @@ fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow>
 /// bits, and there is more that a client has to know.
 fn masked_input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
-    let digits = Digits::of_input(plan, input);
+    let digits = digits_of(plan, input);
     let (count, told, vectors) = match &digits {
         None => (register.cols, register.domain.bits(), 3),
         Some(digits) => (digits.count() * register.cols, Domain::Bits.bits(), 4),

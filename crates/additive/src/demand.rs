@@ -5,7 +5,7 @@
 
 use crate::arm_masks::{MASK_WORDS, SEED_WORDS};
 use crate::preprocessing::Manner;
-use crate::ranges::Digits;
+use crate::ranges::digits_of;
 use crate::vectors::row;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -178,7 +178,7 @@ pub(crate) const fn products(MatrixShape { batch, m, k, n }: MatrixShape) -> usi
 /// What hides an input: a mask for each element; or for each bit of it, where it has to be in a range, and a random bit.
 pub(crate) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<(SupplyKind, u64)> {
     let (owner, shape) = (participants.endpoint(input.owner), plan.register(input.reg));
-    match Digits::of_input(plan, input) {
+    match digits_of(plan, input) {
         None => vec![mask(owner, participants, shape)],
         Some(digits) => {
             let bits = row(shape.domain, digits.count() * shape.cols);

@@ -2,20 +2,9 @@
 
 use tacit_engine::{bytes_of, with_element};
 use tacit_kernel::{Buffer, bits, ring};
-use tacit_program::plan::{Domain, Register};
+use tacit_program::plan::Domain;
 
-/// One row of so many elements.
-pub const fn row(domain: Domain, cols: usize) -> Register {
-    Register { domain, rows: 1, cols, public: false }
-}
-
-/// `z += a b`, element by element; of bits in whole words.
-pub fn mul_add(domain: Domain, a: &Buffer, b: &Buffer, z: &mut Buffer) {
-    match domain {
-        Domain::Bits => bits::and_xor(a.words(), b.words(), z.words_mut()),
-        domain => with_element!(domain, E => ring::mul_add::<E>(a.words(), b.words(), z.words_mut())),
-    }
-}
+pub use tacit_client::vector::{mul_add, row};
 
 /// Adds a vector to the elements of another from `start` on: a multiple of 512, as pieces of vectors begin.
 pub(crate) fn add_at(domain: Domain, start: usize, part: &Buffer, out: &mut Buffer) {
@@ -49,11 +38,4 @@ pub(crate) fn joined<'a>(vectors: impl IntoIterator<Item = &'a Buffer> + Clone) 
         rest = after;
     }
     all
-}
-
-/// A buffer of some bytes.
-pub(crate) fn buffer(bytes: &[u8]) -> Buffer {
-    let mut buffer = Buffer::new(bytes.len());
-    buffer.bytes_mut().copy_from_slice(bytes);
-    buffer
 }

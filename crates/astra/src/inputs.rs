@@ -20,6 +20,7 @@ use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
 use crate::step;
 use subtle::ConstantTimeEq;
+use tacit_client::components::InputStreams;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Error};
@@ -160,7 +161,7 @@ impl AstraEngine {
 
 /// A client takes the seeds of its masks from those that hold them. Where seeds are confirmed, `P_0` has both: a client
 /// that would take another seed than the parties drew would give another input.
-pub(crate) fn take_seeds(session: &mut Session, scheme: &Scheme) -> Result<[PrssStream; 2], Error> {
+pub(crate) fn take_seeds(session: &mut Session, scheme: &Scheme) -> Result<InputStreams, Error> {
     let [second, first, preparing] = scheme.parties;
     let mut seeds = Zeroizing::new([[0; SEED_BYTES]; 2]);
     for (seed, party) in seeds.iter_mut().zip([first, second]) {
@@ -175,5 +176,5 @@ pub(crate) fn take_seeds(session: &mut Session, scheme: &Scheme) -> Result<[Prss
             return Err(session.reject("two parties have different seeds for a client").into());
         }
     }
-    Ok(seeds.each_ref().map(|seed| PrssStream::new(seed, session.lane())))
+    Ok(InputStreams::new(&seeds, session.lane()))
 }

@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tacit_circuit::Layered;
+use tacit_client::wire::columns_per_message;
+pub(crate) use tacit_client::wire::{ALIGNMENT, MESSAGE_BYTES};
 use tacit_kernel::Element;
 use tacit_program::plan::{Op, OpKind, Plan, Stage};
 
@@ -23,14 +25,6 @@ pub struct Job {
     /// Whether this is the stage's last job.
     pub last: bool,
 }
-
-/// Bytes that a message should have: large enough that the cost of a message doesn't show, small enough that it
-/// stays in the cache between computing and sending.
-pub(crate) const MESSAGE_BYTES: usize = 64 << 10;
-
-/// Jobs start at multiples of this many columns, so that packed messages and blocks of randomness have no
-/// ragged edge but at the very end.
-pub(crate) const ALIGNMENT: usize = 512;
 
 /// Blocks that are shuffled start at multiples of this many, and so do their bits in a row at its blocks of 128.
 const SHUFFLED: usize = 128;
@@ -75,12 +69,6 @@ pub(crate) fn arms(plan: &Plan, stages: &[Stage]) -> impl Iterator<Item = Vec<Jo
         let mut jobs: Vec<_> = group.iter().map(|stage| jobs(plan, stage.op, stage.stage.into())).collect();
         std::iter::from_fn(move || jobs.iter_mut().map(Iterator::next).collect::<Option<Vec<Job>>>())
     })
-}
-
-/// Columns that a message of `MESSAGE_BYTES` carries, at `bits` each.
-pub fn columns_per_message(bits: u64) -> usize {
-    let columns = MESSAGE_BYTES * 8 / (bits.max(1) as usize);
-    (columns / ALIGNMENT).max(1) * ALIGNMENT
 }
 
 /// Bytes that a circuit's tile should have with two components a wire: some of them, and the messages under way,

@@ -19,17 +19,15 @@ mod participants;
 pub mod profile;
 pub mod supply;
 pub mod tile;
-mod values;
-pub mod vector;
-pub mod wire;
 
 pub use engine::{
     Auto, Checks, Client, Engine, Parameter, Protocol, ProtocolSpec, Security, Threshold, offers_all,
 };
 pub use error::Error;
 pub use executor::{Observer, Outcome};
-pub use job::{Job, columns_per_message, jobs, rounds};
+pub use job::{Job, jobs, rounds};
 pub use kept::{KeptPart, KeptShare};
 pub use material::Material;
 pub use participants::Participants;
-pub use values::{Clear, bytes_of};
+pub use tacit_client::wire::columns_per_message;
+pub use tacit_client::{Clear, Fault, bytes_of, vector, wire, with_element, with_word};

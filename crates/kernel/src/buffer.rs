@@ -113,6 +113,7 @@ impl Buffer {
 }
 
 /// What is worth asking for huge pages: below, the few pages are touched as fast.
+#[cfg(target_os = "linux")]
 const HUGE: usize = 4 << 20;
 
 /// Asks the system to back large memory by huge pages. It comes a page at a time as it is first touched, and 512

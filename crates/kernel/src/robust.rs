@@ -20,6 +20,7 @@ mod x86;
 
 #[cfg(target_arch = "x86_64")]
 use crate::aes::x86::RoundKeys;
+#[cfg(target_arch = "x86_64")]
 use crate::cpu;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;

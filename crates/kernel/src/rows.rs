@@ -20,10 +20,12 @@ pub fn from_columns(columns: &[u64], rows: &mut [u128]) {
     assert!(rows.len().is_multiple_of(64), "rows are whole words of a column");
     let words = rows.len() / 64;
     assert_eq!(columns.len(), COLUMNS * words, "{COLUMNS} columns of {words} words");
-    let mut first = 0;
+    #[cfg(not(target_arch = "x86_64"))]
+    let first = 0;
     #[cfg(target_arch = "x86_64")]
-    if cpu::level() == Level::Avx512 {
-        first = words / 8 * 8;
+    let first = if cpu::level() == Level::Avx512 { words / 8 * 8 } else { 0 };
+    #[cfg(target_arch = "x86_64")]
+    if first > 0 {
         // SAFETY: the machine has the instructions of this level.
         unsafe { avx512::from_columns(columns, words, &mut rows[..64 * first]) };
     }

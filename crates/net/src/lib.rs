@@ -43,24 +43,21 @@ pub mod shape;
 pub mod stream;
 pub mod transport;
 
-mod at;
 mod channel;
 mod counters;
 mod error;
 mod lane;
 mod limits;
 mod mesh;
-mod phase;
 mod pool;
 mod tls;
 
-pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};
 pub use error::{Doing, Error, ErrorKind, Named};
 pub use frame::{Frame, FrameKind};
 pub use lane::{AbortFlag, Lane, MAX_LANES};
 pub use limits::Limits;
 pub use mesh::Mesh;
-pub use phase::Phase;
-pub use shape::{Profile, Shape, Shaped};
+pub use shape::Shaped;
+pub use tacit_wire::{At, Phase, Profile, Shape};
 pub use transport::{Event, Transport};

@@ -14,8 +14,8 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use serde::Serialize;
-pub use tacit_net::Phase;
-use tacit_net::Profile;
+pub use tacit_wire::Phase;
+use tacit_wire::Profile;
 
 use crate::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
@@ -306,7 +306,7 @@ impl Itemised {
 mod tests {
     use super::*;
     use crate::plan::{Builder, Domain, OpKind, Rows, To, Width};
-    use tacit_net::Shape;
+    use tacit_wire::Shape;
 
     fn party_names() -> Vec<String> {
         (0..4).map(|party| format!("P{party}")).collect()

@@ -13,6 +13,7 @@
 use crate::scheme::{SCHEME, held_streams};
 use crate::state::ReplicatedEngine;
 use crate::step;
+use tacit_client::components::InputStreams;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::message_of;
 use tacit_engine::{Clear, Error};
@@ -120,7 +121,7 @@ impl ReplicatedEngine {
 }
 
 /// A client draws the two seeds and gives each to the two parties that hold its component.
-pub(crate) fn give_seeds(session: &mut Session, scheme: &Scheme) -> Result<[PrssStream; 2], Error> {
+pub(crate) fn give_seeds(session: &mut Session, scheme: &Scheme) -> Result<InputStreams, Error> {
     let mut seeds = Zeroizing::new([[0; SEED_BYTES]; 2]);
     for seed in seeds.iter_mut() {
         session.entropy().fill(seed)?;
@@ -130,7 +131,7 @@ pub(crate) fn give_seeds(session: &mut Session, scheme: &Scheme) -> Result<[Prss
         let given = Zeroizing::new(given);
         session.mesh().send(party, seed_at(), given.as_flattened())?;
     }
-    Ok(seeds.each_ref().map(|seed| PrssStream::new(seed, session.lane())))
+    Ok(InputStreams::new(&seeds, session.lane()))
 }
 
 /// Fills a component of an input from a stream.

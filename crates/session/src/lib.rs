@@ -15,9 +15,7 @@ mod entropy;
 mod error;
 mod handshake;
 mod measure;
-mod prss;
 mod session;
-pub mod step;
 
 pub use commitment::{Commitment, Opening};
 pub use entropy::{Entropy, OsEntropy};
@@ -25,6 +23,6 @@ pub use error::{Disagreement, Error};
 pub use handshake::{Agreement, ProgramStep};
 #[doc(hidden)]
 pub use handshake::{read_first_message, write_first_message};
-pub use prss::{Draw, PrssStream};
 pub use session::Session;
 pub use tacit_net::{At, Limits, Mesh, Phase};
+pub use tacit_wire::{Draw, PrssStream, step};

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Floors, from the ground up: a crate may depend on those below its own, and on nothing beside it.
-const FLOORS: [&[&str]; 10] = [
-    &["tacit-kernel", "tacit-net", "tacit-store"],
-    &["tacit-session", "tacit-circuit"],
-    &["tacit-program"],
+const FLOORS: [&[&str]; 12] = [
+    &["tacit-kernel", "tacit-store"],
+    &["tacit-wire", "tacit-circuit"],
+    &["tacit-net", "tacit-program"],
+    &["tacit-client"],
+    &["tacit-session", "tacit-client-js"],
     &["tacit-engine", "tacit-ot", "tacit-garble"],
     &["tacit-threeparty", "tacit-additive"],
     &["tacit-replicated", "tacit-astra", "tacit-mascot", "tacit-gmw"],
@@ -35,8 +37,8 @@ const LAYERED: [&str; 8] = [
     "tacit-cli",
 ];
 
-/// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
-const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];
+/// Where `unsafe` may be: the kernel, and the glue between Python or JavaScript and Rust, which has names of functions alone.
+const UNSAFE: [&str; 3] = ["tacit-kernel", "tacit-python", "tacit-client-js"];
 
 struct Member {
     folder: PathBuf,
@@ -197,8 +199,9 @@ fn tests_that_the_security_page_names_are_there() {
 }
 
 /// Rooms that are for any number of parties.
-const ANY_NUMBER: [&str; 11] = [
+const ANY_NUMBER: [&str; 12] = [
     "tacit-kernel",
+    "tacit-wire",
     "tacit-session",
     "tacit-net",
     "tacit-program",

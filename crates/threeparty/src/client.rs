@@ -1,19 +1,18 @@
-//! The client's half: it masks its inputs with two streams, and adds up what parties send it.
+//! The client's half over links: [`tacit_client::components`] with a session that moves its messages.
 
 use crate::messages::{HASH_BYTES, digest_at, input_at, output_at, recv_vector, send_vector};
 use crate::outputs::check_component;
 use crate::planted::{Mistake, planted};
 use crate::scheme::{PARTIES, Scheme, other_holder};
-use crate::step;
 use std::sync::Arc;
-use tacit_engine::vector::{add_assign, fill, sub_assign};
+use tacit_client::components::{InputStreams, opened};
 use tacit_engine::{Clear, Client, Error, Participants, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Draw, PrssStream, Session};
+use tacit_session::Session;
 
 /// How a client and the parties come to share the streams of two components.
-pub type AgreeOnStreams = fn(&mut Session, &Scheme) -> Result<[PrssStream; 2], Error>;
+pub type AgreeOnStreams = fn(&mut Session, &Scheme) -> Result<InputStreams, Error>;
 
 /// A client of three parties.
 pub struct ComponentsClient {
@@ -23,7 +22,7 @@ pub struct ComponentsClient {
     scheme: Scheme,
     agree: AgreeOnStreams,
     /// The streams of its inputs' components, once they are agreed on.
-    streams: Option<[PrssStream; 2]>,
+    streams: Option<InputStreams>,
 }
 
 impl ComponentsClient {
@@ -62,15 +61,11 @@ impl Client for ComponentsClient {
 
     fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let shape = self.plan.register(self.plan.inputs[input as usize].reg);
-        if self.streams.is_none() {
-            self.streams = Some((self.agree)(&mut self.session, &self.scheme)?);
-        }
-        let mut masked = values.data().clone();
-        let mut mask = Buffer::new(masked.len());
-        for stream in self.streams.iter_mut().flatten() {
-            fill(stream, Draw { part: step::INPUT, op: input }, shape, &mut mask);
-            sub_assign(shape, &mut masked, &mask);
-        }
+        let streams = match &mut self.streams {
+            Some(streams) => streams,
+            none => none.insert((self.agree)(&mut self.session, &self.scheme)?),
+        };
+        let masked = streams.masked(input, shape, values.data());
         let holders = self.scheme.holders(self.scheme.masked);
         send_vector(&mut self.session, &holders, |batch| input_at(input, batch), shape, &masked)
     }
@@ -79,19 +74,19 @@ impl Client for ComponentsClient {
         let operation = &self.plan.outputs[output as usize];
         debug_assert!(self.participants.learns(self.session.me(), operation.to));
         let shape = self.plan.register(operation.reg);
-        let mut sum = Buffer::new(bytes_of(shape.domain, shape.cols));
-        let mut part = sum.clone();
+        let mut parts = Vec::new();
         let digests = if self.scheme.confirmed { Some(self.confirmations(output)?) } else { None };
         let senders = if self.scheme.confirmed { &self.scheme.to_clients[..] } else { self.scheme.parts };
         for (component, &sender) in senders.iter().enumerate() {
             let party = self.scheme.parties[sender];
+            let mut part = Buffer::new(bytes_of(shape.domain, shape.cols));
             recv_vector(&mut self.session, party, |batch| output_at(output, batch), shape, &mut part)?;
             if let Some(digests) = &digests {
                 check_component(&mut self.session, &self.scheme, output, shape, &part, &digests[component])?;
             }
-            add_assign(shape, &mut sum, &part);
+            parts.push(part);
         }
-        Ok(Clear::new(shape.domain, shape.cols, sum))
+        Ok(Clear::new(shape.domain, shape.cols, opened(shape, &parts)))
     }
 
     fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {

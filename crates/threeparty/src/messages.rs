@@ -7,11 +7,7 @@ use tacit_kernel::Buffer;
 use tacit_program::plan::Register;
 use tacit_session::{At, Session};
 
-/// Bytes of a seed.
-pub const SEED_BYTES: usize = 16;
-
-/// Bytes of a hash.
-pub const HASH_BYTES: usize = 32;
+pub use tacit_client::components::{HASH_BYTES, SEED_BYTES};
 
 /// The address of a message of which there is one of a kind for an operation.
 pub const fn at(part: u16, op: u32) -> At {

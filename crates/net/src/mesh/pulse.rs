@@ -6,7 +6,7 @@
 //! passed on by whoever gets it and has not seen that number yet.
 
 use super::Mesh;
-use crate::at::At;
+use crate::At;
 use crate::error::{Error, ErrorKind};
 use crate::frame::{Frame, FrameKind};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::{Session, control};
 use crate::{Error, PrssStream, step};
-use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tacit_client::components::verdict;
 use tacit_net::{At, Phase};
 
 impl Session {
@@ -57,15 +57,9 @@ impl Session {
         self.fail(party, "what is accepted")
     }
 
-    /// What `sender` says to accept: hash of the session (all that was agreed on, and the nonces), the plan within it,
-    /// who says so, `what`, and the blocks drawn from the stream shared with `peer`.
+    /// What `sender` says to accept, of what was drawn from the stream shared with `peer`.
     fn verdict(&self, sender: usize, peer: usize, what: &[u8]) -> [u8; 32] {
         let drawn = self.streams[peer].as_ref().map_or(0, PrssStream::drawn);
-        let mut hash = Sha256::new_with_prefix(b"tacit accept 1");
-        hash.update(self.id);
-        for number in [u64::from(self.first_op), sender as u64, drawn, what.len() as u64] {
-            hash.update(number.to_le_bytes());
-        }
-        hash.chain_update(what).finalize().into()
+        verdict(&self.id, self.first_op, sender, drawn, what)
     }
 }

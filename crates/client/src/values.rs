@@ -147,7 +147,7 @@ impl Clear {
 /// Bytes that `cols` elements take in memory; bits in whole blocks of 16 bytes.
 pub fn bytes_of(domain: Domain, cols: usize) -> usize {
     match domain {
-        Domain::Bits => crate::bank::row_words(cols) * 8,
+        Domain::Bits => crate::wire::row_words(cols) * 8,
         domain => with_element!(domain, E => cols * E::BYTES),
     }
 }

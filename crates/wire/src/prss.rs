@@ -18,7 +18,7 @@ use tacit_kernel::aes::Aes128Ctr;
 /// The address of a draw within a lane: everything but the position within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw {
-    /// Which step ([`crate::step`]).
+    /// Which step of a protocol.
     pub part: u16,
     /// Which operation, input or output.
     pub op: u32,
@@ -65,7 +65,7 @@ impl PrssStream {
     }
 
     /// Goes on to another plan under the same key: from now on operation `op` of every draw is `first_op + op`.
-    pub(crate) fn count_from(&mut self, first_op: u32) {
+    pub fn count_from(&mut self, first_op: u32) {
         self.first_op = first_op;
     }
 

@@ -4,7 +4,7 @@
 //! operation, input or output it is for; together they never repeat within a run. Here are the steps that every protocol
 //! has; each protocol's crate has its own, in ranges of its own.
 
-use tacit_net::At;
+use crate::At;
 
 /// First message of the handshake.
 pub const HELLO: u16 = 0;

@@ -3,7 +3,7 @@
 use crate::{bytes_of, with_element};
 use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::{Domain, Register};
-use tacit_session::{Draw, PrssStream};
+use tacit_wire::{Draw, PrssStream};
 
 /// Fills a vector from a stream.
 pub fn fill(stream: &mut PrssStream, draw: Draw, shape: Register, out: &mut Buffer) {
@@ -132,5 +132,18 @@ pub fn sub_assign(shape: Register, a: &mut Buffer, b: &Buffer) {
     match shape.domain {
         Domain::Bits => bits::xor_assign(a.words_mut(), b.words()),
         domain => with_element!(domain, E => ring::sub_assign::<E>(a.words_mut(), b.words())),
+    }
+}
+
+/// One row of so many elements.
+pub const fn row(domain: Domain, cols: usize) -> Register {
+    Register { domain, rows: 1, cols, public: false }
+}
+
+/// `z += a b`, element by element; of bits in whole words.
+pub fn mul_add(domain: Domain, a: &Buffer, b: &Buffer, z: &mut Buffer) {
+    match domain {
+        Domain::Bits => bits::and_xor(a.words(), b.words(), z.words_mut()),
+        domain => with_element!(domain, E => ring::mul_add::<E>(a.words(), b.words(), z.words_mut())),
     }
 }

@@ -1,0 +1,58 @@
+// A client's half of Tacit's protocols in JavaScript: what Rust computes, without I/O. Whoever uses it moves the messages.
+//
+//     const client = await Client.load(await readFile("tacit_client.wasm"));
+//     const [message] = client.share({ input: 0, seeds, lane: 0, of: "ring64", values: [17n, -4n] });
+//     const values = client.open({ of: "ring64", count: 2, parts });
+//
+// Values are BigInts. Bytes are hexadecimal digits.
+
+export class Client {
+  #exports;
+
+  constructor(exports) {
+    this.#exports = exports;
+  }
+
+  /** From the bytes of tacit_client.wasm. */
+  static async load(bytes) {
+    const { instance } = await WebAssembly.instantiate(bytes, {});
+    return new Client(instance.exports);
+  }
+
+  /** The messages of an input, for the two parties that hold the third component. Seeds are for one session, an input goes once. */
+  share({ values, ...request }) {
+    return this.#ask({ do: "share", ...request, values: values.map(String) }).messages;
+  }
+
+  /** The messages of an input, for the first of parties whose shares add up. */
+  shareAdditive({ values, ...request }) {
+    return this.#ask({ do: "share-additive", ...request, values: values.map(String) }).messages;
+  }
+
+  /** The values of an output, without sign. Throws if what confirms it doesn't fit. */
+  open(request) {
+    const how = request.confirmations ? "open-confirmed" : "open";
+    return this.#ask({ do: how, ...request }).values.map(BigInt);
+  }
+
+  /** What comes of a request, as text is to text. */
+  call(request) {
+    const { room, call, answer, memory } = this.#exports;
+    const text = new TextEncoder().encode(JSON.stringify(request));
+    const start = room(text.length);
+    new Uint8Array(memory.buffer, start, text.length).set(text);
+    const length = call(text.length);
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, answer(), length)));
+  }
+
+  #ask(request) {
+    const answer = this.call(request);
+    if (answer.error !== undefined) {
+      throw new Error(answer.error);
+    }
+    return answer;
+  }
+}
+
+/** Numbers with a sign, of so many bits. */
+export const signed = (values, bits) => values.map((value) => BigInt.asIntN(bits, value));

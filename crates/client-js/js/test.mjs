@@ -1,0 +1,67 @@
+// Shares inputs and opens outputs as clients did in recorded runs (vectors/client). Needs node, and the module built:
+// make wasm.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Client, signed } from "./client.mjs";
+
+const module = process.env.TACIT_CLIENT_WASM;
+const folder = new URL("../../../vectors/client/", import.meta.url);
+const client = await Client.load(readFileSync(module));
+const vectors = readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder))));
+
+test("there are vectors of each protocol", () => {
+  const protocols = vectors.map((vector) => vector.protocol).sort();
+  assert.deepEqual(protocols, ["astra", "astra-malicious", "replicated", "replicated-malicious"]);
+});
+
+for (const { protocol, shares, opens } of vectors) {
+  test(`${protocol}: inputs are shared and outputs opened as in a run`, () => {
+    for (const { request, answer } of [...shares, ...opens]) {
+      assert.deepEqual(client.call(request), answer);
+    }
+    const [{ request }] = opens;
+    const bits = Number(request.of.replace("ring", ""));
+    const { do: _, ...open } = request;
+    assert.deepEqual(signed(client.open(open), bits), [-3000n, 5n, 0n, 49n, -8000n]);
+    const { do: __, values, ...share } = shares[0].request;
+    assert.deepEqual(client.share({ ...share, values: values.map(BigInt) }), shares[0].answer.messages);
+  });
+
+  test(`${protocol}: what doesn't fit is no output`, () => {
+    const { request } = opens[0];
+    const short = structuredClone(request);
+    short.parts[0][0] = short.parts[0][0].slice(2);
+    assert.match(client.call(short).error, /another length/);
+    if (request.confirmations === undefined) {
+      return;
+    }
+    // One bit of each component, each acceptance and each digest; another session, plan, output or family.
+    const flip = (text, digit) => text.slice(0, digit) + (parseInt(text[digit], 16) ^ 1).toString(16) + text.slice(digit + 1);
+    const changes = [
+      (vector) => (vector.session = flip(vector.session, 0)),
+      (vector) => (vector.plan = 1),
+      (vector) => (vector.output = 1),
+      (vector) => (vector.family = "other"),
+    ];
+    for (let at = 0; at < 3; at++) {
+      changes.push((vector) => (vector.parts[at][0] = flip(vector.parts[at][0], 3)));
+      changes.push((vector) => (vector.confirmations[at].message = flip(vector.confirmations[at].message, 5)));
+      changes.push((vector) => (vector.confirmations[at].message = flip(vector.confirmations[at].message, 100)));
+    }
+    for (const change of changes) {
+      const changed = structuredClone(request);
+      change(changed);
+      assert.match(client.call(changed).error, /accepts something else|different components/, change.toString());
+    }
+  });
+}
+
+test("shares of an input that add up are opened", () => {
+  const keys = ["01".repeat(16), "02".repeat(16)];
+  const rest = client.shareAdditive({ input: 3, keys, lane: 0, of: "ring32", values: [-1n, 77n] });
+  assert.equal(rest.length, 1);
+  assert.deepEqual(signed(client.open({ of: "ring32", count: 2, parts: [rest] }), 32).length, 2);
+  assert.throws(() => client.shareAdditive({ input: 3, keys, lane: 0, of: "ring8", values: [256n] }), /isn't one of 8 bits/);
+});

@@ -1,0 +1,175 @@
+//! What a client sends and gets in runs, as vectors: a client's half without I/O makes the same of it, here and in JavaScript
+//! (`crates/client-js/js/test.mjs`). With `TACIT_BASELINE=write` in the environment the files are written anew.
+
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::Arc;
+use tacit::program::{Builder, Dtype, Range, Recipient};
+use tacit::{Compiled, Protocol};
+use tacit_client::components::{Binding, component_digest};
+use tacit_client::vector::row;
+use tacit_client::wire::vector_of;
+use tacit_engine::{Clear, wire};
+use tacit_program::plan::{Domain, Plan, Width};
+use tacit_testkit::{Case, Delivery, Draws};
+use tacit_wire::step;
+
+/// The client's number, behind three parties.
+const ALICE: usize = 3;
+
+/// A part of an output's component, and a digest of it, as [`tacit_session::step`]s of three parties number them.
+const OUTPUT_DIGEST: u16 = 0x201;
+
+/// Alice learns products of her numbers with those of a party, and which of hers are negative.
+fn program() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let small = Range::new(-1000, 1000);
+    let x = build.input("alice", "x", Dtype::Int, &[5], small).unwrap();
+    let y = build.input("P0", "y", Dtype::Int, &[5], small).unwrap();
+    let flags = build.input("alice", "flags", Dtype::Bool, &[5], None).unwrap();
+    let product = build.mul(x, y).unwrap();
+    let less = build.less(x, y).unwrap();
+    let both = build.and(less, flags).unwrap();
+    for output in [product, both] {
+        build.reveal(output, Recipient::Role("alice".into())).unwrap();
+    }
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn kind(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Bits => "bits",
+        Domain::Ring(Width::W8) => "ring8",
+        Domain::Ring(Width::W16) => "ring16",
+        Domain::Ring(Width::W32) => "ring32",
+        Domain::Ring(Width::W64) => "ring64",
+        Domain::Modular(_) => panic!("no such register here"),
+    }
+}
+
+fn call(request: &Json) -> Json {
+    serde_json::from_str(&tacit_client_js::call(&request.to_string())).unwrap()
+}
+
+/// The messages of one sender or receiver at an address, in order.
+fn messages(trace: &[Delivery], is_it: impl Fn(&&Delivery) -> bool) -> Vec<Vec<u8>> {
+    let mut all: Vec<&Delivery> = trace.iter().filter(is_it).collect();
+    all.sort_by_key(|delivery| delivery.at.batch);
+    all.into_iter().map(|delivery| delivery.payload.clone()).collect()
+}
+
+/// How an input was shared: the request, and what was sent. Which seed is for which component the messages tell.
+fn shared(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
+    let (shape, words) = (plan.register(plan.inputs[input as usize].reg), values.to_words());
+    let is_seed = |delivery: &&Delivery| {
+        delivery.at.part == step::SEED && [delivery.from, delivery.to].contains(&ALICE)
+    };
+    let seeds: Vec<String> =
+        trace.iter().filter(is_seed).flat_map(|delivery| delivery.payload.chunks(16).map(hex)).collect();
+    let is_input = |to: usize| {
+        move |delivery: &&Delivery| {
+            (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (ALICE, to, step::INPUT, input)
+        }
+    };
+    let sent: Vec<_> =
+        (0..ALICE).map(|to| messages(trace, is_input(to))).filter(|all| !all.is_empty()).collect();
+    assert!(sent.len() == 2 && sent[0] == sent[1], "the third component goes to its two holders alike");
+    let sent = json!({"messages": sent[0].iter().map(|message| hex(message)).collect::<Vec<_>>()});
+    let pairs = seeds.iter().flat_map(|one| seeds.iter().map(move |other| [one, other]));
+    let request = |seeds: [&String; 2]| {
+        let values: Vec<String> = words.iter().map(ToString::to_string).collect();
+        json!({"do": "share", "input": input, "seeds": seeds, "lane": 0, "of": kind(shape.domain), "values": values})
+    };
+    let request = pairs.map(request).find(|request| call(request) == sent);
+    json!({"request": request.expect("two seeds give what was sent"), "answer": sent})
+}
+
+/// How an output was opened: the request, and what came out.
+fn opened(trace: &[Delivery], plan: &Plan, output: u32, family: &str, learnt: &Clear) -> Json {
+    let shape = plan.register(plan.outputs[output as usize].reg);
+    let of = |part: u16| {
+        let is_it = move |from: usize| {
+            move |delivery: &&Delivery| {
+                (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (from, ALICE, part, output)
+            }
+        };
+        (0..ALICE).map(move |from| (from, messages(trace, is_it(from)))).filter(|(_, all)| !all.is_empty())
+    };
+    let parts: Vec<(usize, Vec<Vec<u8>>)> = of(step::OUTPUT).collect();
+    let texts = |messages: &Vec<Vec<u8>>| messages.iter().map(|message| hex(message)).collect::<Vec<_>>();
+    let texts: Vec<Vec<String>> = parts.iter().map(|(_, messages)| texts(messages)).collect();
+    let (count, elements) = (shape.cols, kind(shape.domain));
+    let digests: Vec<(usize, Vec<Vec<u8>>)> = of(OUTPUT_DIGEST).collect();
+    let request = if digests.is_empty() {
+        json!({"do": "open", "of": elements, "count": count, "parts": texts})
+    } else {
+        let is_id = |delivery: &&Delivery| delivery.at.part == step::CONFIRM && delivery.to == ALICE;
+        let session: [u8; 32] = trace.iter().find(is_id).unwrap().payload.clone().try_into().unwrap();
+        let binding = Binding { family, session: &session, plan: 0 };
+        // Which digest is of which component they say themselves.
+        let confirmation = |(_, part): &(usize, Vec<Vec<u8>>)| {
+            let part = vector_of(row(shape.domain, shape.cols), part).unwrap();
+            let digest = component_digest(binding, output, shape, &part);
+            let its = |(_, message): &&(usize, Vec<Vec<u8>>)| message[0][32..] == digest;
+            let (party, message) = digests.iter().find(its).expect("each component is confirmed");
+            json!({"party": party, "message": hex(&message[0])})
+        };
+        let confirmations: Vec<Json> = parts.iter().map(confirmation).collect();
+        json!({
+            "do": "open-confirmed", "family": family, "session": hex(&session), "plan": 0, "output": output,
+            "of": elements, "count": count, "parts": texts, "confirmations": confirmations
+        })
+    };
+    let values: Vec<String> = learnt.to_words().iter().map(ToString::to_string).collect();
+    let answer = json!({"values": values});
+    assert_eq!(call(&request), answer);
+    json!({"request": request, "answer": answer})
+}
+
+#[test]
+fn a_clients_half_without_io_makes_the_bytes_of_a_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/client");
+    for (name, family) in [
+        ("replicated", "replicated"),
+        ("replicated-malicious", "replicated"),
+        ("astra", "astra"),
+        ("astra-malicious", "astra"),
+    ] {
+        let protocol: &'static Arc<dyn Protocol> = Box::leak(Box::new(tacit::protocol(name).unwrap()));
+        let compiled = program().for_protocol(&**protocol).unwrap();
+        let plan = compiled.plan().as_ref().clone();
+        let inputs = [
+            [-1000_i64, -1, 0, 7, 1000].map(|x| x as u64).to_vec(),
+            [3_i64, -5, 6, 7, -8].map(|x| x as u64).to_vec(),
+            vec![1, 0, 1, 1, 1],
+        ];
+        let case = Case::new(&**protocol, 3, plan, &inputs);
+        let run = case.run(&Draws::fixed(1));
+        let outcomes = run.outcomes();
+        let trace = run.trace.deliveries();
+        let shares: Vec<Json> =
+            [0, 2].map(|input| shared(trace, &case.plan, input, &case.inputs[input as usize])).to_vec();
+        let learnt = |output: u32| outcomes[ALICE].outputs[output as usize].as_ref().unwrap();
+        let opens: Vec<Json> =
+            (0..2).map(|output| opened(trace, &case.plan, output, family, learnt(output))).collect();
+        let vector = json!({"protocol": name, "shares": shares, "opens": opens});
+        let text = serde_json::to_string_pretty(&vector).unwrap() + "\n";
+        let path = folder.join(format!("{name}.json"));
+        if std::env::var("TACIT_BASELINE").is_ok_and(|value| value == "write") {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(
+            kept,
+            text,
+            "other bytes than {} says; TACIT_BASELINE=write writes it anew",
+            path.display()
+        );
+    }
+    // What pieces are is the same at both ends.
+    assert_eq!(wire::columns_per_message(64), 8192);
+}
