@@ -1,4 +1,4 @@
-//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]), in either of its
+//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]), in any of its
 //! fields; and for comparison triples without MACs.
 //!
 //! All are opened and multiplied afterwards.
@@ -27,7 +27,7 @@ const PARTIES: RangeInclusive<usize> = 2..=16;
 /// Options of this benchmark alone.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TripleArgs {
-    /// What triples are of: the prime field of mascot, or GF(2^128) [default: fp128]
+    /// What triples are of: the prime field of mascot, GF(2^128), or a prime field of another length [default: fp128]
     #[arg(long, value_name = "FIELD")]
     pub(super) field: Option<TripleField>,
     /// Triples without MACs and checks, against parties that follow the protocol: for comparison alone, no protocol uses them
@@ -44,6 +44,25 @@ pub(crate) enum TripleField {
     /// GF(2^128)
     #[value(name = "gf2-128")]
     Gf2,
+    /// The field of 2^64 - 59 elements
+    Fp64,
+    /// The field of 2^256 - 189 elements
+    Fp256,
+    /// The field of 2^512 - 569 elements
+    Fp512,
+}
+
+impl TripleField {
+    /// The field, and what it is called.
+    pub(super) fn named(self) -> (Field, &'static str) {
+        match self {
+            Self::Fp128 => (Field::Prime, "2^128-159"),
+            Self::Gf2 => (Field::Binary, "GF(2^128)"),
+            Self::Fp64 => (Field::Prime64, "2^64-59"),
+            Self::Fp256 => (Field::Prime256, "2^256-189"),
+            Self::Fp512 => (Field::Prime512, "2^512-569"),
+        }
+    }
 }
 
 /// A party's part.
@@ -110,19 +129,16 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
         return Err(Failure::usage(format!("--parties is 2 to {}, not {parties}", PARTIES.end())));
     }
     let over = args.triples.field.unwrap_or_default();
-    let (field, of) = match over {
-        TripleField::Fp128 => (Field::Prime, "2^128-159"),
-        TripleField::Gf2 => (Field::Binary, "GF(2^128)"),
-    };
+    let (field, of) = over.named();
     let what = if args.triples.passive { What::PassiveTriples(over) } else { What::Triples(over) };
     let job = Job { what, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
     let declared = if args.triples.passive {
-        [params.setup_bytes().iter().sum(), cost::passive_bytes(&params, job.count)]
+        [params.setup_bytes().iter().sum(), cost::passive_bytes(field, &params, job.count)]
     } else {
         let base = cost::triples_base_bytes(field, &params, job.count);
-        [cost::setup_bytes(&params), base + cost::triples_bytes(field, &params, job.count)]
+        [cost::setup_bytes(field, &params), base + cost::triples_bytes(field, &params, job.count)]
     };
     let declared = declared.map(|link| others * link);
     // What a party sends for a triple.
