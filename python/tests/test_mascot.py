@@ -40,6 +40,22 @@ def test_numbers_are_computed_and_compared() -> None:
     assert set(cost.bytes) == {"P0", "P1", "alice", "bob"}
 
 
+def test_functions_of_secrets_are_those_of_other_protocols() -> None:
+    def functions(x: tacit.Tensor, n: tacit.Tensor) -> list[tacit.Revealed]:
+        return [tacit.reveal(made) for made in (tacit.sigmoid(x), np.sqrt(x), x / (x + 1), 100 // n, 100 % n)]
+
+    x = tacit.secret("alice", shape=(), dtype=tacit.fixed(8), range=(0, 16))
+    n = tacit.secret("bob", shape=(), range=(1, 12))
+    plan = tacit.function(functions).trace(x, n)
+    results = []
+    for protocol in ("mascot", "replicated"):
+        with tacit.local(protocol) as run:
+            results.append(run(plan, x=6.25, n=7))
+    assert results[0] == results[1]
+    assert results[0][1] == 2.5
+    assert results[0][3:] == [14, 2]
+
+
 def test_what_it_cannot_do_is_refused_at_the_line() -> None:
     a = tacit.secret("alice", shape=(3,), range=(-100, 100))
     plan = tacit.function(lambda a: tacit.reveal(tacit.shuffle(a))).trace(a)

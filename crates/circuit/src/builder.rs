@@ -11,6 +11,8 @@ pub struct Builder {
     gates: Vec<Gate>,
     /// For each gate the number of ANDs on the longest way to it.
     depths: Vec<u32>,
+    /// For each gate whether it is an XOR of two bits of which at most one is set.
+    exclusive: Vec<bool>,
     /// The wires of the constants, once they are used.
     constants: [Option<Wire>; 2],
 }
@@ -69,6 +71,16 @@ impl Builder {
         }
     }
 
+    /// `a ^ b` of bits of which at most one is set, whatever the inputs are: where bits are numbers, that is their sum.
+    pub fn xor_exclusive(&mut self, a: Wire, b: Wire) -> Wire {
+        let before = self.gates.len();
+        let wire = self.xor(a, b);
+        if let Some(last) = self.exclusive.last_mut().filter(|_| self.gates.len() > before) {
+            *last = matches!(self.gates.last(), Some(Gate::Xor(..)));
+        }
+        wire
+    }
+
     /// `a & b`.
     pub fn and(&mut self, a: Wire, b: Wire) -> Wire {
         match (self.known(a), self.known(b)) {
@@ -93,6 +105,11 @@ impl Builder {
 
     /// The circuit with these outputs. Gates that no output depends on are left out.
     pub fn finish(self, outputs: Vec<Vec<Wire>>) -> Circuit {
+        self.finish_marked(outputs).0
+    }
+
+    /// The same, and for each gate whether it is of [`Self::xor_exclusive`].
+    pub fn finish_marked(self, outputs: Vec<Vec<Wire>>) -> (Circuit, Vec<bool>) {
         let inputs = self.input_bits as usize;
         let mut needed = vec![false; inputs + self.gates.len()];
         for &wire in outputs.iter().flatten() {
@@ -104,10 +121,11 @@ impl Builder {
             }
         }
         let mut place: Vec<Wire> = (0..self.input_bits).collect();
-        let mut gates = Vec::new();
+        let (mut gates, mut exclusive) = (Vec::new(), Vec::new());
         for (index, gate) in self.gates.iter().enumerate() {
             place.push((inputs + gates.len()) as Wire);
             if needed[inputs + index] {
+                exclusive.push(self.exclusive[index]);
                 let at = |wire: Wire| place[wire as usize];
                 gates.push(match *gate {
                     Gate::Xor(a, b) => Gate::Xor(at(a), at(b)),
@@ -121,7 +139,8 @@ impl Builder {
             .into_iter()
             .map(|wires| wires.into_iter().map(|wire| place[wire as usize]).collect())
             .collect();
-        Circuit::new(self.inputs, gates, outputs).expect("a builder gives out the wires that it has")
+        let circuit = Circuit::new(self.inputs, gates, outputs);
+        (circuit.expect("a builder gives out the wires that it has"), exclusive)
     }
 
     /// The gate that drives a wire; none drives an input.
@@ -134,6 +153,7 @@ impl Builder {
         let below = gate.operands().map(|operand| self.depth(operand)).max().unwrap_or(0);
         self.depths.push(below + u32::from(matches!(gate, Gate::And(..))));
         self.gates.push(gate);
+        self.exclusive.push(false);
         Wire::try_from(wire).expect("a circuit has fewer than 2^32 wires")
     }
 }

@@ -31,6 +31,7 @@ pub mod gf128;
 pub mod gf64;
 pub mod leaves;
 pub mod matrix;
+pub mod mersenne;
 pub mod pack;
 pub mod prime;
 pub mod projection;

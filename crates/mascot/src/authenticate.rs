@@ -60,14 +60,12 @@ pub(crate) fn authenticate<E: FieldElement>(
     let at = At { lane: 0, part: step::SHARES, op: shares_op, batch: 0 };
     if counts[me] > 0 {
         for peer in session.others() {
-            session.mesh().send(peer, at, &sums[me].to_u128().to_le_bytes())?;
+            session.mesh().send(peer, at, bytemuck::bytes_of(&sums[me]))?;
         }
     }
     for peer in session.others() {
         if counts[peer] > 0 {
-            let message = session.mesh().recv(peer, at, 16)?;
-            let value = message.first_chunk().copied().unwrap_or_default();
-            sums[peer] = E::from_u128(u128::from_le_bytes(value));
+            sums[peer] = E::from_bytes(&session.mesh().recv(peer, at, E::BYTES)?);
         }
     }
     if !planted(Mistake::AuthenticatedUnchecked) {

@@ -19,7 +19,7 @@ use crate::combine::{PARTS, combine};
 use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
-use crate::multiply::{TAU, multiply};
+use crate::multiply::{multiply, tau};
 use crate::planted::{Mistake, planted, tap};
 use crate::sacrifice::{coin, sacrifice};
 use crate::shares::{Shares, Triples};
@@ -41,7 +41,7 @@ pub(crate) fn batch<E: FieldElement>(
     if planted(Mistake::CombinedEarly) {
         early = Some(Coins::toss(session)?);
     }
-    let products = multiply(session, &mut maker.ot, [ots, differences], TAU, count)?;
+    let products = multiply(session, &mut maker.ot, [ots, differences], tau(E::FIELD), count)?;
     let mut coins = match early {
         Some(coins) => coins,
         None => Coins::toss(session)?,

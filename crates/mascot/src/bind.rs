@@ -50,7 +50,7 @@ pub(crate) fn bind<E: FieldElement>(
     let by_owner = authenticate(session, maker, key, [macs, sums, made], &values, &counts)?;
     let mut mask = Secret::zeros(1);
     for peer in session.others() {
-        session.stream(peer).fill_elements(Draw { part: step::ZERO, op: zero }, 0, &mut mask);
+        E::fill_shared(session.stream(peer), Draw { part: step::ZERO, op: zero }, &mut mask);
         // Of a pair one adds what the other one takes off.
         let add = session.me() < peer;
         values[0] = if add { values[0].wrapping_add(mask[0]) } else { values[0].wrapping_sub(mask[0]) };

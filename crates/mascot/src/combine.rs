@@ -8,7 +8,7 @@
 
 use crate::coins::Coins;
 use crate::field::FieldElement;
-use crate::multiply::{Products, TAU};
+use crate::multiply::{MAX_TAU, Products, tau};
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use std::ops::Range;
@@ -26,22 +26,25 @@ pub(crate) fn combine<E: FieldElement>(products: &Products<E>, coins: &mut Coins
     let count = products.b.len();
     let mut all = Secret::zeros(PARTS * count);
     all[part(1, count)].copy_from_slice(&products.b);
-    let factors = products.a.as_chunks::<TAU>().0.iter().zip(products.c.as_chunks::<TAU>().0);
+    let tau = tau(E::FIELD);
+    let factors = products.a.chunks_exact(tau).zip(products.c.chunks_exact(tau));
     for (at, (a, c)) in factors.enumerate() {
-        let mut weights = [[E::ZERO; TAU]; 2];
-        coins.fill(weights.as_flattened_mut());
+        let mut weights = [E::ZERO; 2 * MAX_TAU];
+        let weights = &mut weights[..2 * tau];
+        coins.fill(weights);
         if planted(Mistake::NotCombined) {
-            weights = [0, 1].map(|one| std::array::from_fn(|h| E::from_u128(u128::from(h == one))));
+            weights.fill(E::ZERO);
+            (weights[0], weights[tau + 1]) = (E::ONE, E::ONE);
         }
-        let [r, other] = weights;
-        all[at] = inner(a, &r);
-        all[2 * count + at] = inner(c, &r);
-        all[3 * count + at] = inner(a, &other);
-        all[4 * count + at] = inner(c, &other);
+        let (r, other) = weights.split_at(tau);
+        all[at] = inner(a, r);
+        all[2 * count + at] = inner(c, r);
+        all[3 * count + at] = inner(a, other);
+        all[4 * count + at] = inner(c, other);
     }
     all
 }
 
-fn inner<E: FieldElement>(x: &[E; TAU], y: &[E; TAU]) -> E {
+fn inner<E: FieldElement>(x: &[E], y: &[E]) -> E {
     x.iter().zip(y).fold(E::ZERO, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)))
 }

@@ -1,5 +1,6 @@
 //! MASCOT's preprocessing: authenticated triples, input tuples, squares and random bits over the field of 2^128 - 159
-//! elements or over GF(2^128), for two parties or more, of whom all but one may deviate at will.
+//! elements or over GF(2^128), for two parties or more, of whom all but one may deviate at will. All but bits are made in prime
+//! fields of 64, 256 and 512 bits, too.
 //!
 //! Keller, Orsini, Scholl, "MASCOT: Faster Malicious Arithmetic Secure Computation with Oblivious Transfer", CCS 2016. The
 //! page `docs/protocols/mascot.md` has the model, the steps, the bounds, the costs, and where this departs from the paper.
@@ -19,7 +20,7 @@
 //! | what is made of fresh values and of triples | `tuples`, `roots` | section 2.1 |
 //! | random bits of GF(2^128) | `checked_bits` | none |
 //! | triples without MACs, for comparison | [`Passive`] | section 6.1 |
-//! | the two fields | [`FieldElement`] | |
+//! | the fields | [`FieldElement`] | |
 
 mod authenticate;
 mod batch;
@@ -48,6 +49,6 @@ mod tuples;
 
 pub use field::FieldElement;
 pub use passive::{Passive, PassiveTriples};
-pub use preprocessing::{BATCH, Preprocessing};
+pub use preprocessing::{BATCH, Preprocessing, batch_size};
 pub use secret::Secret;
 pub use shares::{Inputs, Shares, Squares, Triples};

@@ -9,7 +9,8 @@
 //!
 //! Products are made in one of two ways:
 //!
-//! - by [`copee`](tacit_ot::copee), 2,048 bytes each, as in the paper: where there are few;
+//! - by [`copee`](tacit_ot::copee), 2,048 bytes each at 128 bits, as in the paper: where there are few, and in other fields than that of
+//!   2^128 - 159 elements;
 //! - by [`vole`](tacit_ot::vole), where there are many. It gives `P_j` and `P_i` shares `q' + t = u Delta^(i)` for random `u`,
 //!   others with each `P_i`. `P_j` sends `x - u`, and `q = q' + (x - u) Delta^(i)`: 16 bytes, and 11 for `u`.
 //!
@@ -23,19 +24,16 @@ use crate::secret::Secret;
 use crate::step;
 use std::marker::PhantomData;
 use std::ops::Range;
-use tacit_ot::copee::{Field, Multiplicand, Multiplier, PRODUCT_BYTES};
+use tacit_ot::copee::{Field, Multiplicand, Multiplier};
 use tacit_ot::vole::Vole;
 use tacit_ot::{Ot, Params};
 use tacit_session::{At, Error, Session};
 
-/// Values in a message of products: 256 KiB.
-const PIECE: usize = 128;
+/// Bytes of a message of products, of 128 values in a field of 128 bits.
+const PIECE_BYTES: usize = 1 << 18;
 
 /// The same of differences.
 const DIFFERENCES: usize = 1 << 14;
-
-/// Bytes of a difference.
-const BYTES: usize = 16;
 
 /// Whether MACs are made by vector OLE, if the most values that a party has are so many: from where that sends less, its base
 /// included. So it depends on nothing that was made before.
@@ -43,8 +41,8 @@ pub(crate) fn by_vole(field: Field, params: &Params, most: usize) -> bool {
     if field != Field::Prime {
         return false;
     }
-    let corrected = Vole::base_bytes() + Vole::bytes(params, most) + (BYTES * most) as u64;
-    (PRODUCT_BYTES * most) as u64 > corrected
+    let corrected = Vole::base_bytes() + Vole::bytes(params, most) + (field.bytes() * most) as u64;
+    (field.product_bytes() * most) as u64 > corrected
 }
 
 /// What a party has to make MACs with all others.
@@ -73,7 +71,7 @@ impl<E: FieldElement> Macs<E> {
     /// If a peer sends something that isn't a point, or a link fails.
     pub(crate) fn setup(session: &mut Session, ot: Ot, key: &MacKey<E>, op: u32) -> Result<Self, Error> {
         let peers: Vec<usize> = session.others().collect();
-        let halves = initialize(session, &peers, E::FIELD, key.bits(), op)?;
+        let halves = initialize(session, &peers, E::FIELD, key.bytes(), op)?;
         let links = peers.into_iter().zip(halves);
         let links = links.map(|(peer, (own, theirs))| Link { peer, own, theirs }).collect();
         Ok(Self { links, ot, vole: None, of: PhantomData })
@@ -115,17 +113,18 @@ impl<E: FieldElement> Macs<E> {
         macs: &mut [Secret<E>],
     ) -> Result<(), Error> {
         let me = session.me();
-        let pieces = macs.iter().map(|macs| macs.len()).max().map_or(0, |most| most.div_ceil(PIECE));
+        let bytes = E::FIELD.product_bytes();
+        let size = PIECE_BYTES / bytes;
+        let pieces = macs.iter().map(|macs| macs.len()).max().map_or(0, |most| most.div_ceil(size));
         let at = |piece: usize| At { lane: 0, part: step::MACS, op, batch: piece as u32 };
-        let mut shares = Secret::<E>::zeros(PIECE);
+        let mut shares = Secret::<E>::zeros(size);
         for piece in 0..=pieces {
-            let own = part(values.len(), PIECE, piece);
+            let own = part(values.len(), size, piece);
             if !own.is_empty() {
                 for link in &mut self.links {
                     let shares = &mut shares[..own.len()];
-                    let mut message = session.mesh().buffer(PRODUCT_BYTES * own.len());
-                    let words = Secret::words(&values[own.clone()]);
-                    link.own.extend(words, bytemuck::cast_slice_mut(shares), &mut message);
+                    let mut message = session.mesh().buffer(bytes * own.len());
+                    E::extend_own(&mut link.own, &values[own.clone()], shares, &mut message);
                     session.mesh().send_vec(link.peer, at(piece), message)?;
                     add(&mut macs[me][own.clone()], shares);
                 }
@@ -133,10 +132,10 @@ impl<E: FieldElement> Macs<E> {
             let Some(last) = piece.checked_sub(1) else { continue };
             for link in &mut self.links {
                 let macs = &mut macs[link.peer];
-                let theirs = part(macs.len(), PIECE, last);
+                let theirs = part(macs.len(), size, last);
                 if !theirs.is_empty() {
-                    let message = session.mesh().recv(link.peer, at(last), PRODUCT_BYTES * theirs.len())?;
-                    link.theirs.extend(&message, bytemuck::cast_slice_mut(&mut macs[theirs]));
+                    let message = session.mesh().recv(link.peer, at(last), bytes * theirs.len())?;
+                    E::extend_theirs(&mut link.theirs, &message, &mut macs[theirs]);
                     session.mesh().recycle(message);
                 }
             }
@@ -181,11 +180,11 @@ impl<E: FieldElement> Macs<E> {
                 if theirs.is_empty() {
                     continue;
                 }
-                let message = session.mesh().recv(one.peer, at(piece), BYTES * theirs.len())?;
+                let message = session.mesh().recv(one.peer, at(piece), E::BYTES * theirs.len())?;
                 let shares = Secret::<E>::elements(&one.theirs[theirs.clone()]);
-                let all = macs[theirs].iter_mut().zip(shares).zip(message.as_chunks::<BYTES>().0);
+                let all = macs[theirs].iter_mut().zip(shares).zip(message.chunks_exact(E::BYTES));
                 for ((mac, share), bytes) in all {
-                    let difference = E::from_u128(u128::from_le_bytes(*bytes));
+                    let difference = E::from_bytes(bytes);
                     *mac = share.wrapping_add(difference.wrapping_mul(key.share()));
                 }
                 session.mesh().recycle(message);

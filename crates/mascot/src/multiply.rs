@@ -13,29 +13,40 @@
 //! learns anything: a `q` hides `b` in `d`, and `a` chooses alone. But `P_j` may take another `b` for each bit. What that
 //! gives it is for [`crate::combine`] to take away.
 //!
-//! `a^(i)` is drawn as bits, the same for all peers. An element below 159 has two forms of 128 bits: 2^-120 from uniform.
+//! `a^(i)` is drawn as bits, the same for all peers. An element below 159 has two forms of 128 bits: 2^-120 from uniform. In
+//! other prime fields it is as close, but for that of 64 bits, where it is 2^-58.
 
-use crate::field::{BITS, FieldElement};
+use crate::field::FieldElement;
 use crate::secret::{Secret, generator};
 use crate::step;
+use tacit_ot::copee::Field;
 use tacit_ot::{Choices, Form, Ot, Received, Request, Sent, Sink};
 use tacit_session::{At, Error, Session};
 use zeroize::Zeroizing;
 
-/// Products that are combined to one: the paper's tau. With three what a corrupt party learns of an honest one's factors by
+/// Products that are combined to one: the paper's tau. With three of 128 bits what a corrupt party learns of an honest one's factors by
 /// guessing bits is less than 2^-63.2 in all triples under one key together, and so much more as there are honest parties,
 /// lanes and attempts (docs/protocols/mascot.md, "What guesses give"). With two, both combinations of a triple together
-/// would give all guessed bits away.
-pub(crate) const TAU: usize = 3;
+/// would give all guessed bits away. At 64 bits four have the bits that three have at 128.
+pub(crate) const fn tau(field: Field) -> usize {
+    if field.bits() < 128 { MAX_TAU } else { 3 }
+}
+
+/// The most of them.
+pub(crate) const MAX_TAU: usize = 4;
 
 /// OTs of a triple with each peer, each way.
-pub(crate) const OTS: usize = TAU * BITS;
+pub(crate) const fn ots(field: Field) -> usize {
+    tau(field) * field.bits()
+}
 
-/// Triples in a message: those of a batch of OTs.
-const PIECE: usize = 21;
+/// OTs whose differences go in a message: those of a batch.
+const PIECE_OTS: usize = 8064;
 
-/// Bytes of an OT's difference.
-const BYTES: usize = 16;
+/// Triples in a message, of so many OTs each.
+const fn piece(ots: usize) -> usize {
+    PIECE_OTS / ots
+}
 
 /// A party's shares of some triples' factors and products. The first factors, and with them the products, have tau elements,
 /// which follow one another.
@@ -56,10 +67,11 @@ pub(crate) fn multiply<E: FieldElement>(
     tau: usize,
     count: usize,
 ) -> Result<Products<E>, Error> {
-    let mut choices = Zeroizing::new(vec![0; count * tau * BITS / 64]);
+    let mut choices = Zeroizing::new(vec![0; count * tau * E::BITS / 64]);
     generator(session)?.fill(0, 0, bytemuck::cast_slice_mut(&mut choices));
     let b = Secret::random(session, count)?;
-    let a: Secret<E> = (0..count * tau).map(|at| E::from_u128(bits(&choices, at))).collect();
+    let bits = choices.chunks_exact(E::BITS / 64);
+    let a: Secret<E> = bits.map(|bits| E::from_bytes(bytemuck::cast_slice(bits))).collect();
     let c = a.iter().enumerate().map(|(at, a)| a.wrapping_mul(b[at / tau])).collect();
     let mut products = Products { a, b, c };
     let messages = transfer(session, ot, ots, tau, &choices, &mut products)?;
@@ -77,16 +89,17 @@ fn transfer<E: FieldElement>(
     choices: &[u64],
     products: &mut Products<E>,
 ) -> Result<Vec<Vec<Vec<u8>>>, Error> {
-    let count = products.b.len();
+    let (count, ots) = (products.b.len(), tau * E::BITS);
+    let piece = piece(ots);
     let mut messages = vec![Vec::new(); session.parties()];
     for peer in session.others() {
-        let pieces = (0..count).step_by(PIECE).map(|first| PIECE.min(count - first));
-        messages[peer] = pieces.map(|triples| session.mesh().buffer(BYTES * tau * BITS * triples)).collect();
+        let pieces = (0..count).step_by(piece).map(|first| piece.min(count - first));
+        messages[peer] = pieces.map(|triples| session.mesh().buffer(E::BYTES * ots * triples)).collect();
     }
-    let mut halves = Halves { tau, b: &products.b, c: &mut products.c, messages };
+    let mut halves = Halves { tau, piece, b: &products.b, c: &mut products.c, messages };
     let given = vec![choices; session.parties() - 1];
     let choices = Choices::Given(&given);
-    ot.extend(session, &Request { op, count: count * tau * BITS, choices, form: Form::Random }, &mut halves)?;
+    ot.extend(session, &Request { op, count: count * ots, choices, form: Form::Random }, &mut halves)?;
     Ok(halves.messages)
 }
 
@@ -100,7 +113,8 @@ fn exchange<E: FieldElement>(
     c: &mut [E],
 ) -> Result<(), Error> {
     let at = |piece: usize| At { lane: 0, part: step::PRODUCTS, op, batch: piece as u32 };
-    let pieces = c.len().div_ceil(tau * PIECE);
+    let size = tau * piece(tau * E::BITS);
+    let pieces = c.len().div_ceil(size);
     let mut messages: Vec<_> = messages.into_iter().map(Vec::into_iter).collect();
     for piece in 0..=pieces {
         for peer in session.others() {
@@ -109,18 +123,14 @@ fn exchange<E: FieldElement>(
             }
         }
         let Some(last) = piece.checked_sub(1) else { continue };
-        let first = tau * PIECE * last;
-        let end = c.len().min(first + tau * PIECE);
+        let first = size * last;
+        let end = c.len().min(first + size);
         for peer in session.others() {
-            let message = session.mesh().recv(peer, at(last), BYTES * BITS * (end - first))?;
-            let blocks = message.as_chunks::<BYTES>().0.as_chunks::<BITS>().0;
-            for (at, differences) in (first..end).zip(blocks) {
-                let bits = &choices[2 * at..2 * at + 2];
-                let chosen = |h: usize| {
-                    let mask = (bits[h / 64] >> (h % 64) & 1).wrapping_neg();
-                    u128::from_le_bytes(differences[h]) & (u128::from(mask) << 64 | u128::from(mask))
-                };
-                c[at] = c[at].wrapping_add(E::sum_of_powers(chosen));
+            let message = session.mesh().recv(peer, at(last), E::BYTES * E::BITS * (end - first))?;
+            let bits = choices.chunks_exact(E::BITS / 64).skip(first);
+            let blocks = message.chunks_exact(E::BYTES * E::BITS);
+            for ((c, bits), differences) in c[first..end].iter_mut().zip(bits).zip(blocks) {
+                *c = c.wrapping_add(E::chosen(bits, differences));
             }
             session.mesh().recycle(message);
         }
@@ -132,6 +142,8 @@ fn exchange<E: FieldElement>(
 struct Halves<'a, E: FieldElement> {
     /// Products for each triple.
     tau: usize,
+    /// Triples in a message.
+    piece: usize,
     b: &'a [E],
     c: &'a mut [E],
     /// Differences, by peer, in pieces.
@@ -140,39 +152,41 @@ struct Halves<'a, E: FieldElement> {
 
 impl<E: FieldElement> Sink for Halves<'_, E> {
     fn sent(&mut self, ots: Sent<'_>) {
-        let blocks = ots.zeros.as_chunks::<BITS>().0.iter().zip(ots.ones.as_chunks::<BITS>().0);
-        for (at, (zeros, ones)) in (ots.first / BITS..).zip(blocks) {
-            let b = self.b[at / self.tau].to_u128();
-            self.c[at] = self.c[at].wrapping_sub(E::sum_of_powers(|h| zeros[h]));
-            let mut differences = [0; BITS];
-            for ((difference, zero), one) in differences.iter_mut().zip(zeros).zip(ones) {
-                *difference = E::FIELD.masked(*zero, *one, b);
-            }
-            self.messages[ots.peer][at / self.tau / PIECE]
-                .extend_from_slice(bytemuck::bytes_of(&differences));
+        let groups = ots.zeros.chunks_exact(E::GROUP).zip(ots.ones.chunks_exact(E::GROUP));
+        for (first, (zeros, ones)) in (ots.first..).step_by(E::GROUP).zip(groups) {
+            let (at, h) = (first / E::BITS, first % E::BITS);
+            let triple = at / self.tau;
+            let message = &mut self.messages[ots.peer][triple / self.piece];
+            let sum = E::offered(zeros, ones, self.b[triple], message);
+            self.c[at] = self.c[at].wrapping_sub(sum.raised(h));
         }
     }
 
     fn received(&mut self, ots: Received<'_>) {
-        for (at, values) in (ots.first / BITS..).zip(ots.values.as_chunks::<BITS>().0) {
-            self.c[at] = self.c[at].wrapping_add(E::sum_of_powers(|h| values[h]));
+        let groups = ots.values.chunks_exact(E::GROUP);
+        for (first, values) in (ots.first..).step_by(E::GROUP).zip(groups) {
+            let (at, h) = (first / E::BITS, first % E::BITS);
+            self.c[at] = self.c[at].wrapping_add(E::taken(values).raised(h));
         }
     }
-}
-
-/// The bits of an element.
-fn bits(choices: &[u64], at: usize) -> u128 {
-    u128::from(choices[2 * at + 1]) << 64 | u128::from(choices[2 * at])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What the bound of guesses rests on: (tau - 2) 128 / 2 = 64 bits.
+    /// What the bound of guesses rests on: (tau - 2) k / 2 bits are 64 at least.
     #[test]
     fn there_are_as_many_products_as_the_bound_says() {
-        assert_eq!([TAU, BITS, OTS], [3, 128, 384]);
-        assert_eq!(PIECE * OTS, tacit_ot::Params::DEFAULT.batch());
+        use Field::{Binary, Prime, Prime64, Prime256, Prime512};
+        for (field, products, transfers) in
+            [(Prime, 3, 384), (Binary, 3, 384), (Prime64, 4, 256), (Prime256, 3, 768), (Prime512, 3, 1536)]
+        {
+            assert_eq!([tau(field), ots(field)], [products, transfers]);
+            assert!((tau(field) - 2) * field.bits() / 2 >= 64);
+            assert!(tau(field) <= MAX_TAU && piece(ots(field)) > 0);
+        }
+        assert_eq!(PIECE_OTS, tacit_ot::Params::DEFAULT.batch());
+        assert_eq!(piece(ots(Prime)) * ots(Prime), PIECE_OTS);
     }
 }

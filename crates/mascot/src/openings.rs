@@ -29,9 +29,6 @@ use tacit_session::{At, Error, Session};
 /// Values in a message.
 const PIECE: usize = 1 << 14;
 
-/// Bytes of a value.
-const BYTES: usize = 16;
-
 /// Values that were opened and aren't checked yet.
 #[derive(Default)]
 #[must_use = "opened values may be wrong until they are checked"]
@@ -41,7 +38,7 @@ pub(crate) struct Openings<E: FieldElement> {
 }
 
 impl<E: FieldElement> Openings<E> {
-    /// Opens values to all, and notes them. One round of 16 bytes for each value.
+    /// Opens values to all, and notes them. One round of an element for each value.
     ///
     /// # Errors
     /// If there isn't a MAC for each value, or a link fails. The session is over.
@@ -63,10 +60,10 @@ impl<E: FieldElement> Openings<E> {
                 session.mesh().send(peer, at, bytemuck::cast_slice(sums))?;
             }
             for &peer in &others {
-                let message = session.mesh().recv(peer, at, BYTES * sums.len())?;
-                for (sum, bytes) in sums.iter_mut().zip(message.as_chunks().0) {
+                let message = session.mesh().recv(peer, at, E::BYTES * sums.len())?;
+                for (sum, bytes) in sums.iter_mut().zip(message.chunks_exact(E::BYTES)) {
                     // What a peer sends needn't be an element: it's reduced.
-                    *sum = sum.wrapping_add(E::from_u128(u128::from_le_bytes(*bytes)));
+                    *sum = sum.wrapping_add(E::from_bytes(bytes));
                 }
                 session.mesh().recycle(message);
             }
@@ -86,7 +83,7 @@ impl<E: FieldElement> Openings<E> {
         self.macs.push(macs);
     }
 
-    /// Checks all values that were noted. Six rounds of [`crate::cost::CHECK`] bytes to each other party.
+    /// Checks all values that were noted. Six rounds of [`crate::cost::check_bytes`] to each other party.
     ///
     /// # Errors
     /// If a value's MAC isn't right, or somebody was told other values. The session is over.
@@ -118,9 +115,8 @@ impl<E: FieldElement> Openings<E> {
 fn sum_of_committed<E: FieldElement>(session: &mut Session, op: u32, mine: E) -> Result<E, Error> {
     let label = format!("mac check {} {op}", session.first_operation());
     let at = [step::COMMITMENT, step::OPENING].map(|part| At { lane: 0, part, op, batch: 0 });
-    let opened = open_committed(session, at, &label, &mine.to_u128().to_le_bytes())?;
+    let opened = open_committed(session, at, &label, bytemuck::bytes_of(&mine))?;
     // What a peer sends needn't be an element: it's reduced.
-    let values = opened.iter().flat_map(|value| value.as_chunks().0);
-    let values = values.map(|bytes| E::from_u128(u128::from_le_bytes(*bytes)));
+    let values = opened.iter().flat_map(|value| value.chunks_exact(E::BYTES)).map(E::from_bytes);
     Ok(values.fold(E::ZERO, E::wrapping_add))
 }

@@ -17,7 +17,7 @@ pub(crate) use tacit_ot::copee::initialize;
 use tacit_session::{At, Commitment, Error, Session};
 #[cfg(any(test, feature = "planted"))]
 use {
-    tacit_kernel::{Element, field::Fp128},
+    tacit_kernel::field::Fp128,
     tacit_ot::copee::{self, Field, Multiplicand, Multiplier},
 };
 
@@ -65,8 +65,8 @@ pub fn plant(mistakes: &'static [Mistake]) {
 
 /// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
 /// before it has them authenticated), `bits` (its own, before that), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `weighed`
-/// (in a check, the sum of each list of values), `sigma` (before it commits to it). Elements of either field are shown as words
-/// of the prime one.
+/// (in a check, the sum of each list of values), `sigma` (before it commits to it). Elements of GF(2^128) are shown as words of the
+/// prime field, those of other lengths not at all.
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
     TAP.set(Some(Box::new(tap)));
@@ -84,14 +84,14 @@ pub(crate) fn initialize(
     session: &mut Session,
     peers: &[usize],
     field: Field,
-    delta: u128,
+    delta: &[u8],
     op: u32,
 ) -> Result<Vec<(Multiplicand, Multiplier)>, Error> {
     let (first, last) = peers.split_at(peers.len() - usize::from(TWO_KEYS.get()));
     let mut both = copee::initialize(session, first, field, delta, op)?;
     if !last.is_empty() {
-        let other = Fp128::from_u128(delta).wrapping_add(Fp128::ONE).to_u128();
-        both.extend(copee::initialize(session, last, field, other, op)?);
+        let other = Fp128::from_bytes(delta).wrapping_add(Fp128::ONE);
+        both.extend(copee::initialize(session, last, field, bytemuck::bytes_of(&other), op)?);
     }
     Ok(both)
 }
@@ -140,8 +140,10 @@ pub(crate) const fn planted(_: Mistake) -> bool {
 #[cfg(any(test, feature = "planted"))]
 pub(crate) fn tap<E: FieldElement>(what: &'static str, elements: &mut [E]) {
     TAP.with_borrow_mut(|tap| {
-        if let Some(tap) = tap {
-            tap(what, bytemuck::cast_slice_mut(elements));
+        if let (Some(tap), Ok(words)) = (tap, bytemuck::try_cast_slice_mut(elements))
+            && E::BYTES == size_of::<Fp128>()
+        {
+            tap(what, words);
         }
     });
 }

@@ -7,15 +7,23 @@ use crate::checked_bits::{self, checked_bits};
 use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
+use crate::multiply::ots;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
+use tacit_ot::copee::Field;
 use tacit_ot::{Ot, Params, Roles};
 use tacit_session::{At, Error, Session};
 
-/// Triples of a batch: their OTs fill batches of the usual size ([`Params::batch`]).
+/// Triples of a batch in a field of 128 bits: their OTs fill batches of the usual size ([`Params::batch`]).
 pub const BATCH: usize = 2016;
+
+/// Triples of a batch: as many bytes of differences as those of [`BATCH`] have, and no more triples.
+pub const fn batch_size(field: Field) -> usize {
+    let [usual, own] = [ots(Field::Prime) * Field::Prime.bytes(), ots(field) * field.bytes()];
+    if own < usual { BATCH } else { BATCH * usual / own }
+}
 
 /// Preprocessing under one MAC key, with all other parties.
 ///
@@ -80,7 +88,7 @@ impl<E: FieldElement> Preprocessing<E> {
         self.state.as_ref().map(|state| state.key.share()).map_err(Clone::clone)
     }
 
-    /// Makes `count` triples, in batches of [`BATCH`], and a shorter last one.
+    /// Makes `count` triples, in batches of [`batch_size`], and a shorter last one.
     /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
     ///
     /// # Errors
@@ -194,8 +202,9 @@ impl<E: FieldElement> State<E> {
 
     fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples<E>, Error> {
         let mut all = Triples::with_capacity(count);
-        for first in (0..count).step_by(BATCH) {
-            let size = BATCH.min(count - first);
+        let batch_size = batch_size(E::FIELD);
+        for first in (0..count).step_by(batch_size) {
+            let size = batch_size.min(count - first);
             let ops = self.ops::<{ batch::STEPS }>()?;
             let made = batch(session, &mut self.macs, &self.key, ops, size)?;
             accepted(session, ops[batch::STEPS - 1], b"triples")?;

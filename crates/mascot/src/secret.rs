@@ -29,17 +29,11 @@ impl<E: FieldElement> Secret<E> {
         self.0.extend_from_slice(others);
     }
 
-    /// So many random elements of this party's own, each at most 2^-120 from uniform: a generator with a fresh key draws
-    /// them.
+    /// So many random elements of this party's own ([`FieldElement::fill`]): a generator with a fresh key draws them.
     pub(crate) fn random(session: &mut Session, count: usize) -> Result<Self, Error> {
         let mut elements = Self::zeros(count);
         E::fill(&generator(session)?, 0, 0, &mut elements);
         Ok(elements)
-    }
-
-    /// The elements as words.
-    pub(crate) fn words(elements: &[E]) -> &[u128] {
-        bytemuck::cast_slice(elements)
     }
 
     /// Words that are elements as such.
@@ -57,7 +51,7 @@ pub(crate) fn generator(session: &mut Session) -> Result<Aes128Ctr, Error> {
 
 impl<E: FieldElement> Drop for Secret<E> {
     fn drop(&mut self) {
-        bytemuck::cast_slice_mut::<E, u128>(&mut self.0).zeroize();
+        bytemuck::cast_slice_mut::<E, u8>(&mut self.0).zeroize();
     }
 }
 
@@ -100,7 +94,6 @@ impl<E: FieldElement> fmt::Debug for Secret<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_kernel::Element;
 
     #[test]
     fn elements_are_not_printed() {

@@ -15,7 +15,6 @@ use crate::roots::{inverse, root};
 use crate::secret::Secret;
 use crate::shares::{Shares, Squares, Triples};
 use crate::step;
-use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_session::{Draw, Error, Session};
 
@@ -33,11 +32,11 @@ pub(crate) fn split<E: FieldElement>(
     shares[me].copy_from_slice(&values);
     let mut theirs = Secret::zeros(counts[me]);
     for peer in session.others() {
-        session.stream(peer).fill_elements(draw(me), 0, &mut theirs);
+        E::fill_shared(session.stream(peer), draw(me), &mut theirs);
         for (share, other) in shares[me].iter_mut().zip(&*theirs) {
             *share = share.wrapping_sub(*other);
         }
-        session.stream(peer).fill_elements(draw(peer), 0, &mut shares[peer]);
+        E::fill_shared(session.stream(peer), draw(peer), &mut shares[peer]);
     }
     Ok((values, shares))
 }

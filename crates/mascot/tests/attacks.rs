@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{SETUP, SETUP_ECHOES, check_triples, play, plus};
+use common::{SETUP, SETUP_ECHOES, check_triples, play, play_in, plus};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::{Preprocessing, step};
+use tacit_kernel::mersenne::Fp;
+use tacit_mascot::{FieldElement, Preprocessing, step};
 use tacit_net::{Event, Frame};
 use tacit_session::{Error, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -40,15 +41,21 @@ fn altering(
 
 /// Whether everybody has triples, which are right then. Whoever has some while others failed hands nothing out that isn't.
 fn made(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
+    made_in::<Fp128>(parties, interceptor)
+}
+
+/// The same in a field.
+fn made_in<E: FieldElement>(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
     let world = World::new(parties, 0).intercept(interceptor);
-    let had = play(&world, parties, 1, |session, preprocessing| {
+    let part = |session: &mut Session, preprocessing: &mut Preprocessing<E>| {
         let triples = preprocessing.triples(session, COUNT)?;
         // Their MACs are theirs, too.
         for shares in [&triples.a, &triples.b, &triples.c] {
             preprocessing.open(session, shares)?;
         }
         Ok(triples)
-    });
+    };
+    let had = play_in(world.transports(), parties, 1, |_| {}, part);
     if let Some(failed) = had.iter().find_map(|had| had.as_ref().err()) {
         // The one that says why, if there is one.
         let why =
@@ -66,10 +73,22 @@ const CORRUPT: [(usize, &[(usize, usize)]); 4] =
 
 #[test]
 fn a_flipped_bit_is_noticed_or_changes_nothing() {
+    a_flipped_bit_is_noticed::<Fp128>(&CORRUPT);
+}
+
+/// In fields of other lengths, too.
+#[test]
+fn a_flipped_bit_is_noticed_in_other_fields() {
+    a_flipped_bit_is_noticed::<Fp<1>>(&CORRUPT[..2]);
+    a_flipped_bit_is_noticed::<Fp<4>>(&CORRUPT[..1]);
+    a_flipped_bit_is_noticed::<Fp<8>>(&CORRUPT[..1]);
+}
+
+fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize, usize)])]) {
     for part in step::PRODUCTS..=step::ACCEPT {
-        for (parties, links) in CORRUPT {
+        for &(parties, links) in corrupt {
             for byte in [0, 1000] {
-                let end = made(
+                let end = made_in::<E>(
                     parties,
                     altering(part, links, move |_, _, message| {
                         let at = byte % message.len();
@@ -82,6 +101,27 @@ fn a_flipped_bit_is_noticed_or_changes_nothing() {
             }
         }
     }
+}
+
+/// Another factor for each bit of the others' key shares, and another one in Multiply than is authenticated.
+#[test]
+fn other_values_in_other_fields_fail_checks() {
+    fn fail<E: FieldElement>() {
+        for (part, what) in [(step::MACS, "MACs"), (step::PRODUCTS, "MACs")] {
+            let alter = |_: usize, _: u32, message: &mut [u8]| {
+                for (bit, bytes) in message.chunks_exact_mut(E::BYTES).enumerate() {
+                    let other = (0..=bit % 7).fold(E::from_bytes(bytes), |sum, _| sum.wrapping_add(E::ONE));
+                    bytes.copy_from_slice(bytemuck::bytes_of(&other));
+                }
+            };
+            let end = made_in::<E>(2, altering(part, &[(0, 1)], alter));
+            assert!(end.as_ref().is_err_and(Error::is_failed_check), "{:?}: {end:?}", E::FIELD);
+            assert!(end.is_err_and(|error| error.to_string().contains(what)));
+        }
+    }
+    fail::<Fp<1>>();
+    fail::<Fp<4>>();
+    fail::<Fp<8>>();
 }
 
 /// Another factor for each bit of the others' key shares.

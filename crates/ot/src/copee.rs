@@ -1,9 +1,10 @@
 //! COPEe: correlated oblivious product evaluation with errors (Keller, Orsini, Scholl, "MASCOT", CCS 2016, protocol 1).
 //!
-//! `P_B` has a fixed number `delta` of a field of 128 bits, its MAC key's share say; `P_A` has numbers `x`. They get additive
+//! `P_B` has a fixed number `delta` of a field, of 128 bits as a rule, its MAC key's share say; `P_A` has numbers `x`. They get additive
 //! shares of each product: `t` for `P_A` and `q` for `P_B` with `q + t = x delta`.
 //!
-//! **Initialize.** 128 base OTs, of which `P_B` chooses by the bits `delta_i`: `P_A` has pairs of keys, `P_B` one of each.
+//! **Initialize.** A base OT for each bit of an element, of which `P_B` chooses by the bits `delta_i`: `P_A` has pairs of keys,
+//! `P_B` one of each.
 //!
 //! **Extend.** With `F` a stream under a key, and `g_i` the powers of 2, or of `X`, `P_A` sends for each `x` and `i`
 //!
@@ -19,7 +20,7 @@
 
 use crate::base::{Chosen, Key, Offered};
 use crate::context::Context;
-use crate::params::{BASE_BYTES, LAMBDA, Params};
+use crate::params::{BASE_BYTES, Params};
 use crate::step;
 use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
@@ -29,25 +30,55 @@ use tacit_net::At;
 use tacit_session::{Error, Session};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Bytes that a product costs, all from `P_A`.
-pub const PRODUCT_BYTES: usize = LAMBDA * 16;
+mod other_widths;
 
-/// What products are of. Elements are words of 128 bits.
+/// Bytes that a product of 128 bits costs, all from `P_A`.
+pub const PRODUCT_BYTES: usize = Field::Prime.product_bytes();
+
+/// What products are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Integers modulo 2^128 - 159.
     Prime,
     /// GF(2^128).
     Binary,
+    /// Integers modulo 2^64 - 59.
+    Prime64,
+    /// Integers modulo 2^256 - 189.
+    Prime256,
+    /// Integers modulo 2^512 - 569.
+    Prime512,
 }
 
 /// 2^128 modulo the prime.
 const GAP: u128 = Fp128::MODULUS.wrapping_neg();
 
 impl Field {
-    /// `zero - one + x`: a value `x` that two words mask. Only `x` has to be an element; the result is one.
+    /// Bits of an element.
+    pub const fn bits(self) -> usize {
+        match self {
+            Self::Prime | Self::Binary => 128,
+            Self::Prime64 => 64,
+            Self::Prime256 => 256,
+            Self::Prime512 => 512,
+        }
+    }
+
+    /// Bytes of an element.
+    pub const fn bytes(self) -> usize {
+        self.bits() / 8
+    }
+
+    /// Bytes that a product costs, all from `P_A`.
+    pub const fn product_bytes(self) -> usize {
+        self.bits() * self.bytes()
+    }
+
+    /// `zero - one + x`: a value `x` that two words mask, in a field of 128 bits. Only `x` has to be an element; the result is
+    /// one.
     #[inline]
     pub fn masked(self, zero: u128, one: u128, x: u128) -> u128 {
+        debug_assert_eq!(self.bits(), 128, "words are elements");
         if self == Self::Binary {
             return zero ^ one ^ x;
         }
@@ -125,7 +156,8 @@ pub struct Multiplicand {
 pub struct Multiplier {
     #[zeroize(skip)]
     field: Field,
-    delta: u128,
+    /// The lowest byte first.
+    delta: Vec<u8>,
     /// Wiped by themselves.
     #[zeroize(skip)]
     keys: Vec<Aes128Ctr>,
@@ -145,19 +177,24 @@ impl std::fmt::Debug for Multiplier {
     }
 }
 
-/// Initializes with each of `peers` in both directions: as `P_B` with this party's `delta`, and as `P_A` for theirs. `op`
-/// is a number that no other setup or extension of the plan has. One round: [`initialize_bytes`] to each peer.
+/// Initializes with each of `peers` in both directions: as `P_B` with this party's `delta`, an element's bytes from the lowest
+/// on, and as `P_A` for theirs. `op` is a number that no other setup or extension of the plan has. One round:
+/// [`initialize_bytes`] to each peer.
 ///
 /// # Errors
 /// If a peer sends something that isn't a point, or a link fails.
+///
+/// # Panics
+/// If `delta` isn't as long as an element.
 pub fn initialize(
     session: &mut Session,
     peers: &[usize],
     field: Field,
-    delta: u128,
+    delta: &[u8],
     op: u32,
 ) -> Result<Vec<(Multiplicand, Multiplier)>, Error> {
-    let me = session.me();
+    assert_eq!(delta.len(), field.bytes(), "a number of the field");
+    let (me, bits) = (session.me(), field.bits());
     let at = |part| At { lane: 0, part, op, batch: 0 };
     // The field is part of the context, as parameters are.
     let params = Params::DEFAULT;
@@ -165,17 +202,17 @@ pub fn initialize(
         |session: &Session, ends| Context::new(session, ends, op, &params).within(&format!("{field:?}"));
     let mut begun = Vec::new();
     for &peer in peers {
-        let choices = Zeroizing::new((0..LAMBDA).map(|bit| (delta >> bit) as u8 & 1).collect());
+        let choices = Zeroizing::new((0..bits).map(|at| bit(delta, at)).collect());
         let (mine, theirs) = (context(session, [peer, me]), context(session, [me, peer]));
         let chosen = Chosen::new(&mine, choices, session.entropy())?;
-        let offered = Offered::new(LAMBDA, session.entropy())?;
+        let offered = Offered::new(bits, session.entropy())?;
         session.mesh().send(peer, at(step::COPEE_CHOICES), chosen.message())?;
         session.mesh().send(peer, at(step::COPEE_POINTS), offered.message())?;
         begun.push((peer, mine, chosen, theirs, offered));
     }
     let mut both = Vec::new();
     for (peer, mine, chosen, theirs, offered) in begun {
-        let [choices, points] = BASE_BYTES.map(|bytes| LAMBDA * bytes);
+        let [choices, points] = BASE_BYTES.map(|bytes| bits * bytes);
         let message = session.mesh().recv(peer, at(step::COPEE_CHOICES), choices)?;
         let pairs = offered.keys(&theirs, &message);
         let message = session.mesh().recv(peer, at(step::COPEE_POINTS), points)?;
@@ -191,8 +228,13 @@ pub fn initialize(
 }
 
 /// Payload bytes of [`initialize`] on each link, both directions of base OTs together.
-pub fn initialize_bytes() -> u64 {
-    BASE_BYTES.iter().map(|bytes| (LAMBDA * bytes) as u64).sum()
+pub fn initialize_bytes(field: Field) -> u64 {
+    BASE_BYTES.iter().map(|bytes| (field.bits() * bytes) as u64).sum()
+}
+
+/// Bit `at` of a number, whose lowest byte is the first.
+fn bit(number: &[u8], at: usize) -> u8 {
+    number[at / 8] >> (at % 8) & 1
 }
 
 impl Multiplicand {
@@ -206,7 +248,7 @@ impl Multiplicand {
         Self { field, keys, products: 0 }
     }
 
-    /// Extends by a product for each of `xs`: writes this party's shares, and what is sent.
+    /// Extends by a product for each of `xs`, in a field of 128 bits: writes this party's shares, and what is sent.
     ///
     /// # Panics
     /// If there isn't room for a share for each.
@@ -241,16 +283,21 @@ impl Multiplier {
         self.field
     }
 
-    fn new(field: Field, delta: u128, keys: &[Key]) -> Self {
-        Self { field, delta, keys: keys.iter().map(|key| Aes128Ctr::new(key)).collect(), products: 0 }
+    fn new(field: Field, delta: &[u8], keys: &[Key]) -> Self {
+        Self {
+            field,
+            delta: delta.to_vec(),
+            keys: keys.iter().map(|key| Aes128Ctr::new(key)).collect(),
+            products: 0,
+        }
     }
 
-    /// The number that products are with.
+    /// The number that products are with, in a field of 128 bits.
     pub(crate) fn delta(&self) -> Zeroizing<u128> {
-        Zeroizing::new(self.delta)
+        Zeroizing::new(self.delta.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes)))
     }
 
-    /// Extends by as many products as there is room for shares, with what `P_A` sent.
+    /// Extends by as many products as there is room for shares, with what `P_A` sent, in a field of 128 bits.
     ///
     /// # Panics
     /// If the message hasn't [`PRODUCT_BYTES`] for each.
@@ -261,7 +308,7 @@ impl Multiplier {
         let parts = message.chunks_exact((16 * stream.len()).max(1));
         for ((bit, key), part) in self.keys.iter().enumerate().rev().zip(parts) {
             u128::fill(key, 0, self.products, &mut stream);
-            let mask = (self.delta >> bit & 1).wrapping_neg();
+            let mask = u128::from(self::bit(&self.delta, bit)).wrapping_neg();
             let taken = part.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word) & mask);
             sums.double_and_add(stream.iter().zip(taken).map(|(own, taken)| [*own, taken]));
         }
@@ -274,6 +321,7 @@ impl Multiplier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::LAMBDA;
     use tacit_testkit::Rng;
 
     fn word(rng: &mut Rng) -> u128 {
@@ -319,7 +367,7 @@ mod tests {
             (0..LAMBDA).map(|_| [(); 2].map(|()| Key::new(word(rng).to_le_bytes()))).collect();
         let keys: Vec<Key> =
             pairs.iter().enumerate().map(|(bit, pair)| pair[(delta >> bit & 1) as usize].clone()).collect();
-        (Multiplicand::new(field, &pairs), Multiplier::new(field, delta, &keys))
+        (Multiplicand::new(field, &pairs), Multiplier::new(field, &delta.to_le_bytes(), &keys))
     }
 
     #[test]

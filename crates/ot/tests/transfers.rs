@@ -178,17 +178,17 @@ fn products_with_a_fixed_number_are_shared() {
     use tacit_kernel::field::Fp128;
     use tacit_ot::copee::{Field, initialize, initialize_bytes};
     let params = params(4, Security::Malicious);
-    let deltas = [3, Fp128::MODULUS - 2];
+    let deltas = [3_u128, Fp128::MODULUS - 2];
     let had = play(&World::new(2, 0), 2, &params, &Draws::fixed(1), |session| {
         let me = session.me();
         let before = session.mesh().counters().in_phase(Phase::Setup).sent_bytes;
-        let mut both = initialize(session, &[1 - me], Field::Prime, deltas[me], 7)?;
+        let mut both = initialize(session, &[1 - me], Field::Prime, &deltas[me].to_le_bytes(), 7)?;
         let sent = session.mesh().counters().in_phase(Phase::Setup).sent_bytes - before;
         Ok((both.remove(0), sent))
     });
     let mut had = had.into_iter().map(|had| had.expect("nobody deviates"));
     let [((mut a, _), sent), ((_, mut b), _)] = [(); 2].map(|()| had.next().expect("two parties"));
-    assert_eq!(sent, initialize_bytes());
+    assert_eq!(sent, initialize_bytes(Field::Prime));
     let (mut t, mut q, mut message) = ([0], [0], Vec::new());
     a.extend(&[10], &mut t, &mut message);
     b.extend(&message, &mut q);

@@ -35,7 +35,7 @@ fn make_of(
     let me = session.me();
     let peers: Vec<usize> = session.others().collect();
     let mut ot = Ot::setup(session, &peers, Roles::Both, params, 0)?;
-    let mut products = copee::initialize(session, &peers, field, delta(me).to_u128(), 1)?;
+    let mut products = copee::initialize(session, &peers, field, &delta(me).to_u128().to_le_bytes(), 1)?;
     session.mesh().set_phase(Phase::Offline);
     let mut links: Vec<_> =
         peers.iter().zip(&mut products).map(|(peer, (own, theirs))| (*peer, own, theirs)).collect();

@@ -13,7 +13,9 @@ pub(crate) fn setup(demand: &Demand, parties: usize) -> Checks {
     let params = Params::DEFAULT;
     let mut checks = Checks::default();
     let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
-    checks.between(Phase::Offline, cost::SETUP_ROUNDS, parties, |_, _| cost::setup_bytes(&params));
+    checks.between(Phase::Offline, cost::SETUP_ROUNDS, parties, |_, _| {
+        cost::setup_bytes(Field::Prime, &params)
+    });
     let most = wanted.inputs().into_iter().max().unwrap_or(0);
     let base = [
         if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },

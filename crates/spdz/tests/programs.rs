@@ -67,6 +67,24 @@ fn products_without_slack() -> Result<(), ProgramError> {
     Ok(())
 }
 
+/// Quotients by secrets and a root, whose circuits are products of bits that openings give.
+#[test]
+fn functions_of_secrets() -> Result<(), ProgramError> {
+    let mut build = Builder::new();
+    let kind = Dtype::Fixed { frac: 2 };
+    let a = build.input("P0", "a", kind, &[2], Range::new(-20, 20))?;
+    let b = build.input("alice", "b", kind, &[1], Range::new(-5, 5))?;
+    let n = build.input("P1", "n", Dtype::Int, &[2], Range::new(1, 6))?;
+    let made = [build.ratio(a, b)?, build.sqrt(a)?, build.quotient(n, n)?, build.remainder(n, n)?];
+    for result in made {
+        build.reveal(result, Recipient::All)?;
+    }
+    let program = build.finish()?;
+    assert_eq!(checked(&program, 2), 8);
+    cost::check(&subject(3), &program, "functions of secrets");
+    Ok(())
+}
+
 /// Results and costs of an operation of the suite's catalogue on three elements: a comparison of more takes gigabytes of
 /// messages, which a world keeps.
 fn operation(name: &str, numbers: Numbers, parties: usize) {

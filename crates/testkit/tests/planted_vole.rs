@@ -32,7 +32,7 @@ fn play(
 fn make(session: &mut Session, params: Params) -> Result<Vec<Correlations>, Error> {
     let peer = 1 - session.me();
     let mut ot = Ot::setup(session, &[peer], Roles::Both, params, 0)?;
-    let mut products = copee::initialize(session, &[peer], Field::Prime, DELTA, 1)?;
+    let mut products = copee::initialize(session, &[peer], Field::Prime, &DELTA.to_le_bytes(), 1)?;
     let mut links: Vec<_> = products.iter_mut().map(|(own, theirs)| (peer, own, theirs)).collect();
     let vole = Vole::base(session, &mut links, 2)?;
     vole.extend(session, &mut ot, 3, 1).map(|(_, made)| made)

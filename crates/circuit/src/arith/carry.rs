@@ -53,7 +53,7 @@ impl Span {
         let handed_on = b.and(propagate, below.generate);
         Span {
             // A span doesn't generate what it propagates, and so the disjunction is a sum.
-            generate: b.xor(self.generate, handed_on),
+            generate: b.xor_exclusive(self.generate, handed_on),
             propagate: below.propagate.map(|below| b.and(propagate, below)),
         }
     }

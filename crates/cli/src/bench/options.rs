@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use tacit_ot::copee::Field;
 
 /// `tacit bench araki`, `astra`, `li` and `mascot`: which experiment.
 #[derive(Args, Clone, Debug)]
@@ -46,7 +47,7 @@ pub(crate) struct StartArgs {
 /// Options of this benchmark alone.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TripleArgs {
-    /// What triples are of: the prime field of mascot, or GF(2^128) [default: fp128]
+    /// What triples are of: the prime field of mascot, GF(2^128), or a prime field of another length [default: fp128]
     #[arg(long, value_name = "FIELD")]
     pub(super) field: Option<TripleField>,
     /// Triples without MACs and checks, against parties that follow the protocol: for comparison alone, no protocol uses them
@@ -63,4 +64,23 @@ pub(crate) enum TripleField {
     /// GF(2^128)
     #[value(name = "gf2-128")]
     Gf2,
+    /// The field of 2^64 - 59 elements
+    Fp64,
+    /// The field of 2^256 - 189 elements
+    Fp256,
+    /// The field of 2^512 - 569 elements
+    Fp512,
+}
+
+impl TripleField {
+    /// The field, and what it is called.
+    pub(super) fn named(self) -> (Field, &'static str) {
+        match self {
+            Self::Fp128 => (Field::Prime, "2^128-159"),
+            Self::Gf2 => (Field::Binary, "GF(2^128)"),
+            Self::Fp64 => (Field::Prime64, "2^64-59"),
+            Self::Fp256 => (Field::Prime256, "2^256-189"),
+            Self::Fp512 => (Field::Prime512, "2^512-569"),
+        }
+    }
 }

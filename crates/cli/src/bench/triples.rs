@@ -1,11 +1,10 @@
-//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]), in either of its
+//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]), in any of its
 //! fields; and for comparison triples without MACs.
 //!
 //! All are opened and multiplied afterwards.
 
 use super::correlated::figures::{Figures, measure};
 use super::correlated::job::{Job, What};
-use super::options::TripleField;
 use super::spec::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,7 +12,6 @@ use crate::table::{Table, bytes, rate, seconds};
 use serde_json::json;
 use std::ops::RangeInclusive;
 use tacit_mascot::cost;
-use tacit_ot::copee::Field;
 
 /// Triples if nothing is said, and the quick number.
 const USUAL: usize = 200_000;
@@ -31,19 +29,16 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
         return Err(Failure::usage(format!("--parties is 2 to {}, not {parties}", PARTIES.end())));
     }
     let over = args.triples.field.unwrap_or_default();
-    let (field, of) = match over {
-        TripleField::Fp128 => (Field::Prime, "2^128-159"),
-        TripleField::Gf2 => (Field::Binary, "GF(2^128)"),
-    };
+    let (field, of) = over.named();
     let what = if args.triples.passive { What::PassiveTriples(over) } else { What::Triples(over) };
     let job = Job { what, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
     let declared = if args.triples.passive {
-        [params.setup_bytes().iter().sum(), cost::passive_bytes(&params, job.count)]
+        [params.setup_bytes().iter().sum(), cost::passive_bytes(field, &params, job.count)]
     } else {
         let base = cost::triples_base_bytes(field, &params, job.count);
-        [cost::setup_bytes(&params), base + cost::triples_bytes(field, &params, job.count)]
+        [cost::setup_bytes(field, &params), base + cost::triples_bytes(field, &params, job.count)]
     };
     let declared = declared.map(|link| others * link);
     // What a party sends for a triple.

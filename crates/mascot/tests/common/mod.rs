@@ -90,5 +90,5 @@ pub(crate) fn check_triples<E: FieldElement>(triples: &[Triples<E>]) -> bool {
 /// An element plus a number, both as bytes.
 pub(crate) fn plus(word: [u8; 16], number: u128) -> [u8; 16] {
     let word = Fp128::from_u128(u128::from_le_bytes(word));
-    word.wrapping_add(Fp128::from_u128(number)).to_u128().to_le_bytes()
+    Element::wrapping_add(word, Fp128::from_u128(number)).to_u128().to_le_bytes()
 }

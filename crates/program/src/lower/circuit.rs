@@ -1,7 +1,7 @@
 //! Circuits: operands instance after instance, or once for all instances. Where bools are elements of a field, gates are
 //! products.
 
-mod products;
+pub(super) mod products;
 
 use std::sync::Arc;
 

@@ -9,6 +9,9 @@ use tacit::advanced::net::{ErrorKind, Limits, Transport as Links};
 use tacit::advanced::session::Error;
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
+use tacit_kernel::mersenne::Fp;
+use tacit_mascot::FieldElement;
+use tacit_ot::Params;
 
 impl Job {
     /// Plays one party's part. The second value says whether a failure may be only the news of another's.
@@ -26,15 +29,28 @@ impl Job {
         };
         let report = match self.what {
             What::Ots => self.run::<Ots>(links, me, limits, params),
-            What::Triples(TripleField::Fp128) => self.run::<MascotTriples<Fp128>>(links, me, limits, params),
-            What::Triples(TripleField::Gf2) => self.run::<MascotTriples<Gf128>>(links, me, limits, params),
-            What::PassiveTriples(TripleField::Fp128) => {
-                self.run::<WithoutMacs<Fp128>>(links, me, limits, params)
-            }
-            What::PassiveTriples(TripleField::Gf2) => {
-                self.run::<WithoutMacs<Gf128>>(links, me, limits, params)
-            }
+            What::Triples(field) | What::PassiveTriples(field) => match field {
+                TripleField::Fp128 => self.run_triples::<Fp128>(links, me, limits, params),
+                TripleField::Gf2 => self.run_triples::<Gf128>(links, me, limits, params),
+                TripleField::Fp64 => self.run_triples::<Fp<1>>(links, me, limits, params),
+                TripleField::Fp256 => self.run_triples::<Fp<4>>(links, me, limits, params),
+                TripleField::Fp512 => self.run_triples::<Fp<8>>(links, me, limits, params),
+            },
         };
         report.map_err(failed)
+    }
+
+    fn run_triples<E: FieldElement>(
+        self,
+        links: Box<dyn Links>,
+        me: usize,
+        limits: Limits,
+        params: Params,
+    ) -> Result<Report, Error> {
+        if matches!(self.what, What::PassiveTriples(_)) {
+            self.run::<WithoutMacs<E>>(links, me, limits, params)
+        } else {
+            self.run::<MascotTriples<E>>(links, me, limits, params)
+        }
     }
 }

@@ -31,6 +31,11 @@
 //! `less = less_u + equal_u less_l` and `equal = equal_u equal_l`; of the lowest span nobody asks `equal`. That makes
 //! `2 (m - 1) - ceil(log2 m)` products in `ceil(log2 m)` rounds, after the round of the opening.
 //!
+//! - *Bits*, of a `y` with `0 <= y < 2^k`: it is `c' - r'` modulo `2^k`, and so its bit at a position is `c_i xor r_i xor b_i`, where
+//!   `b_i` is what is borrowed from there: whether `c'` is less than `r'` below it. What holds of all positions up to each one is made
+//!   by Sklansky's network ("Conditional-sum addition logic", 1960): of a span over another `less = less_u + equal_u less_l` and
+//!   `equal = equal_u equal_l`. A number that may be negative is raised by `2^(k-1)`, which turns its highest bit round in two's
+//!   complement.
 //! - *Shift*, of an `x` that isn't negative: `x >> m = (x - x mod 2^m) / 2^m`, with the inverse of `2^m` in the field. It
 //!   is exact: no rounding depends on `r`.
 //! - *Sign*, of `-2^(k-1) <= x < 2^(k-1)`: with `y = x + 2^(k-1)`, `0 <= y < 2^k`, `x < 0` just if `y < 2^(k-1)`, and so if
@@ -58,6 +63,7 @@
 //! | sign | k + 40 | 1 | 2 (k - 2) - ceil(log2(k - 1)) | 1 + ceil(log2(k - 1)) |
 //! | zero | k + 40 | 1 | k - 1 | 1 + ceil(log2 k) |
 //! | shift by m | k + 40 | 1 | 2 (m - 1) - ceil(log2 m) | 1 + ceil(log2 m) |
+//! | all bits | k + 40 | 1 | less than k log2 k + k | 2 + ceil(log2(k - 1)) |
 //! | without slack | b | 1 | 2 (b - 1) - ceil(log2 b) + 2 (2 (m - 1) - ceil(log2 m)) + 1 | 2 + ceil(log2 b) |
 //!
 //! # Security
@@ -252,6 +258,83 @@ impl MaskedOpening {
         let dst = lowering.fresh(domain, cols);
         lowering.plan.local(Local::AddPublic { a: shared, c: Public::Register(public), dst });
         Some(Term::Secret(dst))
+    }
+
+    /// The bits of numbers of a format, in two's complement, as [`rows`].
+    pub(super) fn bits(&self, lowering: &mut Lowering<'_>, a: Reg, format: Format) -> Reg {
+        let Format { bits, signed } = format;
+        let (domain, cols) = (self.0.domain(), lowering.plan.shape(a).cols);
+        if bits as u32 > room(self.0) {
+            self.refuse(lowering, bits as u32, room(self.0));
+            return lowering.fresh(domain, bits * cols);
+        }
+        if bits == 1 && !signed {
+            return a;
+        }
+        let half = Term::splat(1 << (bits - 1), domain, cols);
+        let raised = if signed { lowering.add(&Term::Secret(a), &half) } else { Term::Secret(a) };
+        let raised = lowering.register(&raised);
+        let Masked { opened, mask } =
+            self.open(lowering, raised, bits as u32 + STATISTICAL, Opening::Verified);
+        let random = lowering.gathered(mask, rows(0, 1, bits, cols));
+        let public = self.bits_of(lowering, opened, bits as u32);
+        let Compared { less, equal } = self.compared(lowering, public, random);
+        // c xor r, and all but the lowest xor what is borrowed.
+        let unlike = lowering.not(equal);
+        let lowest = (unlike, rows(0, 1, 1, cols));
+        let mut all = lowest.clone();
+        if bits > 1 {
+            let borrowed = self.borrows(lowering, less, equal, bits - 1, cols);
+            let upper = lowering.gathered(unlike, rows(1, 1, bits - 1, cols));
+            let upper = lowering.exclusive_or(&Term::Secret(upper), &Term::Secret(borrowed));
+            let upper = lowering.register(&upper);
+            let joined = lowering.joined(domain, &[lowest, (upper, rows(0, 1, bits - 1, cols))]);
+            all = (joined, rows(0, 1, bits, cols));
+        }
+        let all = lowering.gathered(all.0, all.1);
+        if !signed {
+            return all;
+        }
+        let top = lowering.gathered(all, rows(bits - 1, 1, 1, cols));
+        let turned = lowering.not(top);
+        lowering.joined(domain, &[(all, rows(0, 1, bits - 1, cols)), (turned, rows(0, 1, 1, cols))])
+    }
+
+    /// For each of the lowest positions whether public numbers, up to it, are less than shared ones: of how they compare there.
+    fn borrows(&self, lowering: &mut Lowering<'_>, less: Reg, equal: Reg, count: usize, cols: usize) -> Reg {
+        let domain = self.0.domain();
+        let [mut less, mut equal] = [less, equal].map(|reg| lowering.gathered(reg, rows(0, 1, count, cols)));
+        let mut reach = 1;
+        while reach < count {
+            // Positions of which the span so far has another one below it; the lowest span's `equal` nobody asks for.
+            let upper: Vec<usize> = (0..count).filter(|at| at & reach != 0).collect();
+            let below = |at: usize| (at & !(reach - 1)) - 1;
+            let both: Vec<usize> = upper.iter().copied().filter(|at| *at >= 2 * reach).collect();
+            let one = |reg, at| (reg, rows(at, 1, 1, cols));
+            let left = upper.iter().chain(&both).map(|&at| one(equal, at));
+            let left = lowering.joined(domain, &left.collect::<Vec<_>>());
+            let right = upper.iter().map(|&at| one(less, below(at)));
+            let right = right.chain(both.iter().map(|&at| one(equal, below(at))));
+            let right = lowering.joined(domain, &right.collect::<Vec<_>>());
+            let product = lowering.fresh(domain, (upper.len() + both.len()) * cols);
+            lowering.plan.interact(OpKind::Mul { a: left, b: right, dst: product });
+            let handed_on = lowering.gathered(product, rows(0, 1, upper.len(), cols));
+            let before = upper.iter().map(|&at| one(less, at));
+            let before = lowering.joined(domain, &before.collect::<Vec<_>>());
+            let won = lowering.fresh(domain, upper.len() * cols);
+            lowering.plan.local(Local::Add { a: before, b: handed_on, dst: won });
+            let place = |list: &[usize], at: usize| list.iter().position(|&other| other == at);
+            let rest = |at: usize| place(&upper, at).map_or(one(less, at), |place| one(won, place));
+            let next = (0..count).map(rest).collect::<Vec<_>>();
+            let even = |at: usize| {
+                place(&both, at).map_or(one(equal, at), |place| one(product, upper.len() + place))
+            };
+            let next_equal = (0..count).map(even).collect::<Vec<_>>();
+            less = lowering.joined(domain, &next);
+            equal = lowering.joined(domain, &next_equal);
+            reach *= 2;
+        }
+        less
     }
 
     /// Opens `y + r`, for an `r` of so many random bits.

@@ -209,7 +209,7 @@ fn octaves(b: &mut Builder, x: &Word, bits: u8, parts: u8, places: u8) -> (Vec<W
     let mut moved = x;
     for power in 0..bits.next_power_of_two().ilog2() {
         let shifts = (0..bits).filter(|place| (bits - 1 - place) >> power & 1 == 1);
-        let shift = xor_all(b, shifts.map(|place| octave[place]));
+        let shift = one_of(b, shifts.map(|place| octave[place]));
         let further = arith::shift_left(b, &moved, 1 << power);
         moved = arith::select(b, shift, &further, &moved);
     }
@@ -282,12 +282,13 @@ fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
     let bit = |place: usize| {
         selected.iter().zip(table).filter(move |(_, number)| **number >> place.min(63) & 1 == 1)
     };
-    Word { bits: (0..bits).map(|place| xor_all(b, bit(place).map(|(wire, _)| *wire))).collect(), signed }
+    Word { bits: (0..bits).map(|place| one_of(b, bit(place).map(|(wire, _)| *wire))).collect(), signed }
 }
 
-fn xor_all(b: &mut Builder, wires: impl Iterator<Item = Wire>) -> Wire {
+/// The bits of which at most one is set, as one.
+fn one_of(b: &mut Builder, wires: impl Iterator<Item = Wire>) -> Wire {
     let zero = b.constant(false);
-    wires.fold(zero, |sum, wire| b.xor(sum, wire))
+    wires.fold(zero, |sum, wire| b.xor_exclusive(sum, wire))
 }
 
 fn any(b: &mut Builder, bits: &[Wire]) -> Wire {
@@ -298,7 +299,7 @@ fn any(b: &mut Builder, bits: &[Wire]) -> Wire {
 
 fn or(b: &mut Builder, x: Wire, y: Wire) -> Wire {
     let (differ, both) = (b.xor(x, y), b.and(x, y));
-    b.xor(differ, both)
+    b.xor_exclusive(differ, both)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@
 mod constants;
 mod functions;
 mod gates;
+mod in_field;
 mod keep;
 mod limit;
 mod order;
@@ -403,8 +404,8 @@ impl<'a> Lowering<'a> {
         dst
     }
 
-    /// Where numbers are in rings: the register of what a circuit makes element by element of the bits of operands. Costs
-    /// the sums of their additive components, the circuit, and an injection of each bit of the result.
+    /// Where numbers are elements: the register of what a circuit makes element by element of the bits of operands. In rings
+    /// it costs the sums of their additive components, the circuit, and an injection of each bit of the result.
     pub(in crate::lower) fn by_circuit(
         &mut self,
         operation: &Operation,
@@ -412,6 +413,9 @@ impl<'a> Lowering<'a> {
         ty: &Type,
         domain: Domain,
     ) -> Reg {
+        if let Some(field) = self.strategy.field() {
+            return self.function_in_field(field, operation, operands, ty);
+        }
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
         let mut addends = Vec::with_capacity(operands.len());
         for &id in operands {
@@ -432,14 +436,19 @@ impl<'a> Lowering<'a> {
         let format = Format::of(ty);
         let output = element(operation, &mut b, style, &words, format.bits);
         let bits = self.evaluated(b, inputs, output, ty.len());
+        let bits = self.inject(bits, domain);
+        self.of_bits(bits, format, domain, ty.len())
+    }
+
+    /// Numbers from their bits, which are numbers: those of one after those of another.
+    fn of_bits(&mut self, a: Reg, format: Format, domain: Domain, len: usize) -> Reg {
         let mut weights: Vec<u128> = (0..format.bits).map(|bit| 1 << bit).collect();
         if let Some(sign) = weights.last_mut().filter(|_| format.signed) {
             *sign = domain.modulus().sub(0, *sign);
         }
-        let (a, c) = (self.inject(bits, domain), limbs(&weights, domain));
-        let dst = self.fresh(domain, ty.len());
-        let shape = MatrixShape { batch: 1, m: ty.len(), k: format.bits, n: 1 };
-        self.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
+        let dst = self.fresh(domain, len);
+        let shape = MatrixShape { batch: 1, m: len, k: format.bits, n: 1 };
+        self.plan.local(Local::MatMulPublic { a, c: limbs(&weights, domain), left: false, shape, dst });
         dst
     }
 

@@ -5,11 +5,16 @@ use std::sync::Arc;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::{
-    Builder, Capabilities, Data, Dtype, NodeId, Pieces, Piecewise, ProgramError, Range, Recipient, testing,
+    Builder, Capabilities, Data, Dtype, Field, NodeId, Pieces, Piecewise, ProgramError, Range, Recipient,
+    testing,
 };
 
-const WAYS: [Capabilities; 3] =
-    [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS, Capabilities::BITS];
+const WAYS: [Capabilities; 4] = [
+    Capabilities::TWO_COMPONENTS,
+    Capabilities::THREE_COMPONENTS,
+    Capabilities::BITS,
+    Capabilities::masked_opening(Field::Fp128),
+];
 
 /// What a function makes of all pairs of numbers of two ranges.
 fn all(
