@@ -1,13 +1,14 @@
 //! `tacit bench dnn`: a neural network is asked in secret. Python makes the network, its plan and its inputs; the parties
 //! read them from files.
 
+mod paper;
+
 use super::BenchArgs;
 use super::party::Bench;
 use super::spec::ModelName;
 use super::what::{Network, What};
 use crate::Context;
 use crate::failure::Failure;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
@@ -25,13 +26,30 @@ pub(super) fn dnn(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Fai
     if rows == 0 {
         return Err(Failure::usage("--rows 0 leaves nothing to measure"));
     }
-    let folder =
-        tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
-    let name = network.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    context.front.network(&name, rows, args.quick, folder.path()).map_err(Failure::usage)?;
+    if args.experiment.paper {
+        return paper::paper(context, args, args.model().map(|_| network));
+    }
+    let folder = Folder::new(context, network, rows, args.quick)?;
     let mut spec = args.spec_of(What::Dnn { network, rows }, 1)?;
-    spec.files = Some(Files { folder: folder.path().to_owned() });
+    spec.files = Some(folder.files());
     super::protocol(context, args, &Bench::new(spec)?)
+}
+
+/// A network's files, as long as this is there.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// Makes a network.
+    fn new(context: &Context<'_>, network: Network, rows: usize, quick: bool) -> Result<Self, Failure> {
+        let folder =
+            tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
+        context.front.network(&network.name(), rows, quick, folder.path()).map_err(Failure::usage)?;
+        Ok(Self(folder))
+    }
+
+    fn files(&self) -> Files {
+        Files { folder: self.0.path().to_owned() }
+    }
 }
 
 /// Where a benchmark's program and operands are.

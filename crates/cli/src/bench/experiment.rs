@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// `tacit bench araki`, `astra`, `li` and `mascot`: which experiment.
+/// `tacit bench araki`, `astra`, `li`, `mascot`, `gmw` and `dnn`: which experiment.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Experiment {
     /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits

@@ -434,7 +434,7 @@ impl BenchArgs {
                 &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki, Dnn],
             ),
             ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Dnn]),
-            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
+            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw, Dnn]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
             ("--out", self.experiment.out.is_some(), &[Araki, Mascot, Gmw]),
