@@ -46,6 +46,7 @@ class Layer:
         weights: What its owner knows, as float64.
         channels: Along which axis of its first weight its outputs are, if it is a convolution or linear.
         exact: Whether it takes values that aren't truncated yet, and makes the same of them.
+        size: By what its values are smaller than the file's, for each channel, if they are.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Layer:
     weights: dict[str, Array] = field(default_factory=dict)
     channels: int | None = None
     exact: bool = False
+    size: Array | None = None
 
 
 @dataclass(slots=True)
@@ -210,7 +212,12 @@ def graph_of(proto: Any) -> Graph:
     ]
     if wrong:
         raise InputError("the network can't be taken:\n  " + "\n  ".join(wrong))
-    return Graph(inputs, tuple(outputs), _needed(_pooled(list(layers.values()), readers), outputs), softmax)
+    return Graph(
+        inputs,
+        tuple(outputs),
+        _needed(_onnx_operators.signed(_pooled(list(layers.values()), readers), readers), outputs),
+        softmax,
+    )
 
 
 def _pooled(layers: list[Layer], readers: Counter[str]) -> list[Layer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,40 @@ def fold(node: Node, layers: dict[str, Layer], readers: Counter[str]) -> bool:
     return True
 
 
+def signed(layers: list[Layer], readers: Counter[str]) -> list[Layer]:
+    """Of a normalisation before a ReLU that one convolution reads, the magnitudes join that one's filters.
+
+    `max(s x + o, 0) = |s| max(sign(s) x + o / |s|, 0)`: a product with a secret 1 or -1 is left, which isn't
+    truncated.
+    """
+    made = {layer.output: layer for layer in layers}
+    reader = {name: layer for layer in layers for name in layer.inputs if readers[name] == 1}
+    for layer in layers:
+        relu = reader.get(layer.output) if layer.kind == "BatchNormalization" else None
+        conv = reader.get(relu.output) if relu is not None and relu.kind == "Relu" else None
+        if relu is None or conv is None or conv.kind != "Conv" or "factor" not in layer.weights:
+            continue
+        factor, filters = layer.weights["factor"], conv.weights["weights"]
+        size, summand = np.abs(factor), layer.weights["summand"] / np.abs(factor)
+        if filters.shape[1] != factor.size or np.abs(summand).max() > MAX_SHIFT:
+            continue
+        conv.weights = {**conv.weights, "weights": filters * size.reshape(1, -1, *[1] * (filters.ndim - 2))}
+        signs = {"sign": np.sign(factor).astype(np.int64), "summand": summand}
+        made[layer.output] = replace(layer, apply=_signed, weights=signs, exact=True, size=size)
+        made[relu.output] = replace(relu, size=size)
+    return list(made.values())
+
+
+MAX_SHIFT = 8.0
+"""A summand over its factor is at most that, or both stay: larger values take more bits of filters."""
+
+
+def _signed(x: list[Any], w: dict[str, Any]) -> Any:
+    places = (-1,) + (1,) * (x[0].ndim - 2)
+    sign, summand = (value.reshape(*places) for value in (w["sign"], w["summand"]))
+    return x[0] * sign + summand
+
+
 def _made(node: Node, apply: Callable[[list[Any], dict[str, Any]], Any], **options: Any) -> Layer:
     return Layer(node.kind, node.title, node.values(), node.output, apply, **options)
 
@@ -144,7 +179,7 @@ def _arithmetic(sign: int) -> Callable[[Node], Layer]:
     def read(node: Node) -> Layer:
         known = [node.constants.get(name) for name in node.inputs]
         if known[0] is None and known[1] is None:
-            return _made(node, lambda x, _: x[0] + x[1] if sign > 0 else x[0] - x[1])
+            return _made(node, lambda x, _: x[0] + x[1] if sign > 0 else x[0] - x[1], exact=True)
         at = 1 if known[0] is None else 0
         weights = {"summand": np.asarray(known[at], dtype=np.float64)}
         if at == 1:

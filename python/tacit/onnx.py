@@ -25,7 +25,7 @@ from tacit._keep import kept as kept_value
 from tacit._location import Location, fault, said
 from tacit._repeat import assume
 from tacit._trace import function, reveal, secret
-from tacit.dtypes import fixed
+from tacit.dtypes import fixed, int64
 from tacit.errors import InputError, ProgramError, TacitError
 
 if TYPE_CHECKING:
@@ -156,12 +156,16 @@ class Model:
         proto = onnx.ModelProto()
         proto.CopyFrom(self._proto)
         made = {name for node in proto.graph.node for name in node.output}
-        names = [layer.output for layer in self._graph.layers if layer.output in made]
+        layers = [layer for layer in self._graph.layers if layer.output in made]
+        names = [layer.output for layer in layers]
         del proto.graph.output[:]
         proto.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in names)
         feeds = {name: np.asarray(value, dtype=np.float32) for name, value in given.items()}
         found = ReferenceEvaluator(proto).run(None, feeds)
-        largest = {name: float(np.abs(value).max()) for name, value in zip(names, found, strict=True)}
+        largest = {}
+        for layer, value in zip(layers, found, strict=True):
+            size = 1.0 if layer.size is None else layer.size.reshape(-1, *[1] * (value.ndim - 2))
+            largest[layer.output] = float(np.abs(value / size).max())
         assumed = {name: _above(margin * value) for name, value in largest.items()}
         return replace(self, assumed=assumed)
 
@@ -254,9 +258,11 @@ def _shape(name: str, shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
 
 
 def _declared(name: str, array: Array, fraction: int) -> dict[str, Any]:
-    """A tensor of weights as an input: small ones have more fraction bits."""
+    """A tensor of weights as an input: small ones have more fraction bits. Integers are signs."""
     import numpy as np
 
+    if array.dtype.kind == "i":
+        return {"name": name, "shape": array.shape, "dtype": int64, "range": (-1, 1)}
     bound = _above(float(np.abs(array).max()) if array.size else 1.0)
     more = max(0, -math.frexp(bound)[1])
     bits = min(fraction + more, MAX_WEIGHT_FRACTION)

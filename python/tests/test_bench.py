@@ -35,6 +35,18 @@ def test_the_large_networks_have_the_papers_layers() -> None:
     assert kinds["squeezenet"].count("MaxPool") == 3
 
 
+def test_the_papers_tables_have_ours_beside_them() -> None:
+    command = [sys.executable, "-m", "tacit", "bench", "dnn", "--paper", "--model", "squeezenet", "--quick"]
+    done = subprocess.run(
+        [*command, "--transport", "memory", "--json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [run["paper_name"] for run in told["runs"]] == ["Semi + Semi", "SW + BGIN19", "SW + Ours"]
+    assert all(run["ands"] > 0 and run["bytes"] > 0 for run in told["runs"])
+    assert told["ands"][0]["paper_exact"] == 1_026_065_325
+
+
 @pytest.mark.parametrize("name", _zoo.NAMES)
 def test_the_benchmark_compares_with_the_clear_result_and_with_floats(name: str) -> None:
     command = [sys.executable, "-m", "tacit", "bench", "dnn", "--model", name, "--quick", "--json"]

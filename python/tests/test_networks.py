@@ -141,6 +141,32 @@ def test_each_operator_is_onnxruntimes(case: Any, tmp_path: Path) -> None:
     assert np.abs(got - right).max() <= steps * STEP
 
 
+def test_magnitudes_of_a_normalisation_join_the_next_convolution(tmp_path: Path) -> None:
+    nodes = [
+        node("Concat", "x,x", "j", axis=1),
+        node("BatchNormalization", "j,s,o,m,v", "n"),
+        node("Relu", "n", "r"),
+        node("Conv", "r,w"),
+    ]
+    constants = {"o": weights(8), "m": weights(8), "v": np.abs(weights(8)) + 0.5, "w": weights(5, 8, 2, 2)}
+    constants["s"] = floats(np.tile([0.7, -1.2], 4))
+    proto, x = network(nodes, constants, IMAGE), weights(*IMAGE)
+    model = read(proto, tmp_path)
+    signs = model.parameters()["sign1"]
+    assert (signs == np.sign(constants["s"])).all()
+    for one in [model, model.calibrate(x)]:
+        for options in [{}, {"weights": "public"}]:
+            got = answers(one, {"x": x}, **options)
+            assert np.abs(got - expected(proto, {"x": x})).max() <= 60 * STEP
+    # A summand over a tiny factor would take too many bits.
+    constants["s"][3] = 1e-6
+    model = read(network(nodes, constants, IMAGE), tmp_path)
+    assert "sign1" not in model.parameters()
+    assert (
+        np.abs(answers(model, {"x": x}) - expected(network(nodes, constants, IMAGE), {"x": x})).max() < 0.01
+    )
+
+
 @pytest.mark.parametrize("opset", [13, 21])
 def test_operators_of_old_and_new_versions_are_read(opset: int, tmp_path: Path) -> None:
     mean = node("ReduceMean", axes=[1]) if opset == 13 else node("ReduceMean", "x,a")

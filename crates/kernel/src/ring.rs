@@ -193,6 +193,31 @@ pub fn cross<E: Element>(xi: &[E], xp: &[E], yi: &[E], yp: &[E], out: &mut [E]) 
     );
 }
 
+/// The same of scalar products of `terms` terms each, one after another: `out += sum of xi (yi + yp) + xp yi`.
+///
+/// # Panics
+/// If an operand hasn't `terms` elements for each of `out`.
+pub fn cross_sums<E: Element>(xi: &[E], xp: &[E], yi: &[E], yp: &[E], terms: usize, out: &mut [E]) {
+    let n = out.len().checked_mul(terms);
+    let fits = |operand: &[E]| Some(operand.len()) == n;
+    assert!([xi, xp, yi, yp].into_iter().all(fits), "each scalar product has all its terms");
+    if terms == 0 {
+        return;
+    }
+    cpu::run(
+        #[inline(always)]
+        || {
+            let each = xi.chunks_exact(terms).zip(xp.chunks_exact(terms));
+            let other = yi.chunks_exact(terms).zip(yp.chunks_exact(terms));
+            for (out, ((xi, xp), (yi, yp))) in out.iter_mut().zip(each.zip(other)) {
+                for at in 0..terms {
+                    *out = E::cross(xi[at], xp[at], yi[at], yp[at], *out);
+                }
+            }
+        },
+    );
+}
+
 /// Sums over the middle axis: `out[o, i]` = the sum over `a` of `src[o, a, i]`, all in row-major order.
 ///
 /// # Panics

@@ -26,6 +26,7 @@
 //! [`Section`] are computed several times ([`Plan::visits`]); operations are named by their addresses ([`Plan::op`]).
 
 mod builder;
+mod components;
 mod insertion;
 mod regions;
 mod sections;
@@ -35,6 +36,7 @@ use crate::capabilities::{Feature, Features};
 pub use crate::modulus::Modulus;
 use crate::types::Range;
 pub use builder::Builder;
+pub use components::Components;
 pub use insertion::Insertion;
 pub use regions::{Region, Swap};
 pub use sections::{Section, Slice, Visit};
@@ -210,10 +212,13 @@ pub struct Op {
     pub node: u32,
     /// Where its result counts: 0 for everywhere, else a region ([`Plan::region`]).
     pub region: u32,
+    /// Of a product of numbers in a sharing of three components, which of its three parts aren't zero by the plan alone;
+    /// it follows from the rest of the plan.
+    pub parts: Components,
 }
 
 impl Hash for Op {
-    /// Without the region: a plan that has any hashes those of all its operations after them.
+    /// Without the region: a plan that has any hashes those of all its operations after them. Without what follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.kind, self.node).hash(state);
     }

@@ -4,7 +4,7 @@ use crate::scheme::{SCHEME, held_streams};
 use crate::zero_sharing::ZeroSharing;
 use tacit_engine::Participants;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
-use tacit_program::plan::{InputOp, OpKind, Plan};
+use tacit_program::plan::{Components, InputOp, Op, OpKind, Plan};
 use tacit_threeparty::cost::{SEED_BITS, bits_of, result_bits};
 use tacit_threeparty::{PARTIES, Scheme, next, prev};
 
@@ -17,7 +17,7 @@ pub(crate) fn price(
     step: Step<'_>,
 ) -> Vec<(Phase, Flow)> {
     let (phase, flows) = match step {
-        Step::Stage { op, stage } => (Phase::Online, operation(plan, &op.kind, stage, zero_sharing)),
+        Step::Stage { op, stage } => (Phase::Online, operation(plan, op, stage, zero_sharing)),
         Step::Seeds { client } => (Phase::Input, seeds(client)),
         Step::Input(given) => (Phase::Input, input(plan, participants, given)),
         Step::Output(output) => (Phase::Output, scheme.output_flows(plan, participants, output)),
@@ -25,12 +25,13 @@ pub(crate) fn price(
     in_phase(phase, flows).collect()
 }
 
-fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
+fn operation(plan: &Plan, op: &Op, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
+    let kind = &op.kind;
     let bits = result_bits(plan, kind, stage);
     match kind {
-        // An element or a bit of each from everybody to the next.
+        // An element or a bit of each from everybody who has a part to the next.
         OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. } => {
-            product(bits, zero_sharing)
+            product(bits, op.parts, zero_sharing)
         }
         // Only P_1 has a number to share bit by bit.
         OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],
@@ -80,11 +81,12 @@ pub(crate) fn to_both(back: u64, forth: u64) -> Vec<Flow> {
         .collect()
 }
 
-/// A bit or an element from everybody to the next; a mask to the one before, where it doesn't come from a stream.
-fn product(bits: u64, zero_sharing: ZeroSharing) -> Vec<Flow> {
+/// A bit or an element from everybody who has a part of it to the next. Where masks don't come from streams everybody has, and
+/// sends a mask to the one before.
+fn product(bits: u64, parts: Components, zero_sharing: ZeroSharing) -> Vec<Flow> {
     let forth = (0..PARTIES).map(|from| Flow { from, to: next(from), bits });
     match zero_sharing {
-        ZeroSharing::Computational => forth.collect(),
+        ZeroSharing::Computational => forth.filter(|flow| parts.has(flow.from)).collect(),
         ZeroSharing::InformationTheoretic => {
             forth.chain((0..PARTIES).map(|from| Flow { from, to: prev(from), bits })).collect()
         }

@@ -81,6 +81,7 @@ impl Engine for ReplicatedEngine {
                 me,
                 _,
             ) => match self.zero_sharing {
+                ZeroSharing::Computational if !self.sends(job).prev => &[],
                 ZeroSharing::Computational => &[prev(me)],
                 ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
             },

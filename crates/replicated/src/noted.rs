@@ -39,6 +39,15 @@ impl ReplicatedEngine {
                     |words| words,
                 )
             }
+            // Scalar products, each of a pair of its own.
+            (
+                &OpKind::MatMul { a, b, shape: MatrixShape { m: 1, k, n: 1, .. }, .. },
+                Outputs::Each { count, .. },
+            ) => {
+                let terms = first * k..(first + count) * k;
+                let operands = [(a, terms.clone()), (b, terms)];
+                self.words_of(job, operands, (dst, first..first + count), |x| x, |y| y)
+            }
             (
                 &OpKind::MatMul { a, b, shape: MatrixShape { m, k, n, .. }, .. },
                 Outputs::Each { count, .. },
@@ -83,13 +92,18 @@ impl ReplicatedEngine {
         right: impl Fn(Vec<u64>) -> Vec<u64>,
     ) -> Words {
         with_element!(self.party.plan.register(dst).domain, E => {
-            let draw = Self::draw(job, 0);
-            let places: Vec<u32> = (results.start as u32..results.end as u32).collect();
+            let (draw, sends) = (Self::draw(job, 0), self.sends(job));
+            // From the block on in which the first one is.
+            let before = results.start % (16 / E::DRAWN).max(1);
+            let first = ((results.start - before) * E::DRAWN / 16) as u64;
             let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
-            let masks = [key, prev_key].map(|stream| {
-                let mut drawn = vec![E::ZERO; places.len()];
-                stream.reexpand(draw, &places, [&mut drawn]);
-                words_of(&drawn)
+            // What hides a message is there where one is.
+            let masks = [(key, sends.next), (prev_key, sends.me)].map(|(stream, is_drawn)| {
+                let mut drawn = vec![E::ZERO; before + results.len()];
+                if is_drawn {
+                    stream.refill(draw, first, &mut drawn);
+                }
+                words_of(&drawn[before..])
             });
             let of = |reg: Reg, range: &Range<usize>| {
                 [&self.party.own, &self.party.prev].map(|bank| words_of(&bank.get(reg).words::<E>()[range.clone()]))

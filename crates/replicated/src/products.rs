@@ -5,6 +5,11 @@
 //! masks sum to zero and the nine products of components are each in one `z_i`. `P_(i+1)` doesn't hold
 //! `k_(i-1)`, so `rho_(i-1)` hides `z_i` from it.
 //!
+//! **Parts that are zero.** Which components of a product's operands are zero is known where these are made of single
+//! components, as the bits of numbers are ([`tacit_program::plan::Op::parts`]). A party whose three terms are all zero
+//! sends nothing, and what would hide it is left out: `z_i` has `rho_i` if `P_(i+1)` sends, and `-rho_(i-1)` if `P_i` does.
+//! So where `P_i` doesn't send, `P_i` and `P_(i+1)` both know `z_i`, and the sum of the masks still is zero.
+//!
 //! With information-theoretic zero-sharing the masks are fresh randomness: see [`crate::fresh`].
 
 use crate::planted::{Mistake, planted};
@@ -12,12 +17,26 @@ use crate::state::ReplicatedEngine;
 use crate::zero_sharing::ZeroSharing;
 use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
-use tacit_engine::{Error, Job};
-use tacit_kernel::{Element, bits};
-use tacit_program::plan::{OpKind, Rows};
+use tacit_engine::{Error, Job, with_element};
+use tacit_kernel::{Buffer, Element, bits};
+use tacit_program::plan::{Components, OpKind, Rows};
 use tacit_session::At;
-use tacit_threeparty::products::{Products, Results, Slice};
+use tacit_threeparty::products::{BLOCK_BYTES, Products, Results, Slice};
 use tacit_threeparty::{Arithmetic, Party, next, prev};
+
+/// Who sends anything for a product.
+#[derive(Clone, Copy)]
+pub(crate) struct Sends {
+    pub(crate) me: bool,
+    pub(crate) prev: bool,
+    pub(crate) next: bool,
+}
+
+impl Sends {
+    const fn all(self) -> bool {
+        self.me && self.prev && self.next
+    }
+}
 
 impl Products for ReplicatedEngine {
     fn party(&mut self) -> &mut Party {
@@ -37,10 +56,28 @@ impl Products for ReplicatedEngine {
         arithmetic: &Arithmetic<E>,
         z: &mut [E],
     ) -> Result<(), Error> {
+        let sends = self.sends(job);
         section(Section::Randomness, || match self.zero_sharing {
             ZeroSharing::Computational => {
+                let (draw, block) = (Self::draw(job, 0), place.block::<E>());
                 let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
-                (arithmetic.difference)(key, prev_key, Self::draw(job, 0), place.block::<E>(), z);
+                if sends.all() {
+                    return (arithmetic.difference)(key, prev_key, draw, block, z);
+                }
+                if sends.next {
+                    key.fill_elements(draw, block, z);
+                } else {
+                    z.fill(E::ZERO);
+                }
+                let prev = &mut self.party.prev.make(place.reg).words_mut()[place.bank.clone()];
+                if sends.me && !sends.prev {
+                    prev_key.fill_elements(draw, block, prev);
+                    (arithmetic.sub)(z, prev);
+                } else if sends.me {
+                    let mut hides = vec![E::ZERO; z.len()];
+                    prev_key.fill_elements(draw, block, &mut hides);
+                    (arithmetic.sub)(z, &hides);
+                }
             }
             ZeroSharing::InformationTheoretic => {
                 z.fill(E::ZERO);
@@ -60,10 +97,45 @@ impl ReplicatedEngine {
         if let (&OpKind::And { a, b, dst }, true) = (kind, self.notes_ands()) {
             return self.noted_and(job, a, b, dst);
         }
+        let sends = self.sends(job);
+        if !sends.prev {
+            let (reg, bytes) = (results.reg(), results.bytes(&self.party.plan));
+            self.party.prev.make(reg).bytes_mut()[bytes].fill(0);
+        }
         let mut out = self.party.own.take(results.reg());
+        if !sends.me {
+            self.unsent(job, &results, &mut out)?;
+            self.party.own.put(results.reg(), out);
+            return Ok(());
+        }
         let message = self.part(job, kind, &mut out, true)?;
         self.party.own.put(results.reg(), out);
         self.send(job, next(self.me), message)
+    }
+
+    /// Who sends anything for a job's product.
+    pub(crate) fn sends(&self, job: &Job) -> Sends {
+        let parts = match self.zero_sharing {
+            ZeroSharing::Computational => self.party.plan.op(job.op).parts,
+            ZeroSharing::InformationTheoretic => Components::ALL,
+        };
+        let [me, prev, next] = [self.me, prev(self.me), next(self.me)].map(|party| parts.has(party));
+        Sends { me, prev, next }
+    }
+
+    /// This party's component of results for which it sends nothing: what hides the next party's, or zeros.
+    fn unsent(&mut self, job: &Job, results: &Results, out: &mut Buffer) -> Result<(), Error> {
+        let Results::Elements(reg, cols) = results else {
+            unreachable!("only products of numbers have parts that are zero")
+        };
+        with_element!(self.party.plan.register(*reg).domain, E => {
+            for from in cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
+                let bank = from..cols.end.min(from + BLOCK_BYTES / E::DRAWN);
+                let place = Slice { reg: *reg, bank: bank.clone(), first: from };
+                self.mask::<E>(job, &place, &Arithmetic::NUMBERS, &mut out.words_mut()[bank])?;
+            }
+        });
+        Ok(())
     }
 
     /// Whether ANDs outside of circuits are proved.
@@ -123,11 +195,14 @@ impl ReplicatedEngine {
             self.add_fresh(job, prev(self.me), &results)?;
             return self.add_fresh(job, next(self.me), &results);
         }
-        let message = self.recv(job, prev(self.me), results.message_bytes(&self.party.plan, job))?;
-        section(Section::Receiving, || {
-            let out = self.party.prev.make(results.reg()).bytes_mut();
-            results.unpack(&self.party.plan, job, &message, out);
-        });
+        let mut message = Vec::new();
+        if self.sends(job).prev {
+            message = self.recv(job, prev(self.me), results.message_bytes(&self.party.plan, job))?;
+            section(Section::Receiving, || {
+                let out = self.party.prev.make(results.reg()).bytes_mut();
+                results.unpack(&self.party.plan, job, &message, out);
+            });
+        }
         if matches!(kind, OpKind::And { .. })
             && self.notes_ands()
             && let Some(verified) = &mut self.verified

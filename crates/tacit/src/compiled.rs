@@ -334,7 +334,10 @@ impl Compiled {
             .outputs()
             .get(output)
             .ok_or_else(|| Error::Refused(format!("the program has no output {output}")))?;
-        Ok(decode(declared, &clear.to_elements(self.plan.outputs[output].form))?)
+        decode(declared, &clear.to_elements(self.plan.outputs[output].form)).map_err(|value| {
+            let assumptions = self.program.assumptions().cloned().collect();
+            Error::WrongOutput { output, value, assumptions }
+        })
     }
 
     /// A run's outputs as values, and its report.

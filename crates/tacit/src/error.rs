@@ -48,6 +48,16 @@ pub enum Error {
         /// What happened.
         cause: Cause,
     },
+    /// An output has a value that the program can't have computed.
+    #[error("output {output} can't be right: {}{}", impossible(value), assumed(assumptions))]
+    WrongOutput {
+        /// Which, from 0.
+        output: usize,
+        /// What is wrong with it.
+        value: ValueError,
+        /// The lines at which the program assumes ranges.
+        assumptions: Vec<Source>,
+    },
     /// What feeds a stream couldn't go on: its inputs couldn't be read or its outputs not be written.
     #[error("the run was aborted: {0}")]
     Feed(String),
@@ -86,6 +96,34 @@ pub enum Error {
     /// A debug run found an operation whose result differs from the clear one.
     #[error("{0}")]
     Differs(Box<Difference>),
+}
+
+/// Of a value that is no input.
+fn impossible(error: &ValueError) -> String {
+    match error {
+        ValueError::Range { position, value, lo, hi } => {
+            format!(
+                "element {position:?} is {value}, and all that the program computes for it is from {lo} to {hi}"
+            )
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Why that may be.
+fn assumed(assumptions: &[Source]) -> String {
+    match assumptions {
+        [] => "; that is a fault in tacit: please report it".to_owned(),
+        [first, rest @ ..] => {
+            let more =
+                if rest.is_empty() { String::new() } else { format!(", and at {} other lines", rest.len()) };
+            format!(
+                ". The program assumes a range at {first}{more}, and a value was outside one, so the other results are wrong, \
+                 too, and may tell more than they should: assume wider ranges, of a network by calibrating with samples like \
+                 these or a larger margin; a debug run on made-up data names the line"
+            )
+        }
+    }
 }
 
 /// How far an error is from what went wrong, the nearest first.

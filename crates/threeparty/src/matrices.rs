@@ -39,6 +39,13 @@ impl RightMatrices {
         z: &mut [E],
         tick: &mut dyn FnMut() -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if (shape.m, shape.n) == (1, 1) {
+            // Scalar products, each of a pair of its own.
+            let range = job.cols.start * shape.k..job.cols.end * shape.k;
+            let [x, x_other, y, y_other] = [a[0], a[1], b[0], b[1]].map(|words| &words[range.clone()]);
+            ring::cross_sums(x, x_other, y, y_other, shape.k, z);
+            return tick();
+        }
         let mut both = Vec::new();
         let mut row = job.cols.start;
         while row < job.cols.end {

@@ -75,6 +75,17 @@ impl Results {
         }
     }
 
+    /// Where they are among the bytes of their register, if they are elements; else all of it.
+    pub fn bytes(&self, plan: &Plan) -> Range<usize> {
+        let shape = plan.register(self.reg());
+        match self {
+            Self::Rows(_) => 0..bytes_of(shape.domain, shape.cols),
+            Self::Elements(_, cols) => {
+                with_element!(shape.domain, E => cols.start * E::BYTES..cols.end * E::BYTES)
+            }
+        }
+    }
+
     /// The same, in memory that has nothing but all results of the operation.
     #[must_use]
     pub fn alone(&self) -> Self {

@@ -111,6 +111,18 @@ impl PrssStream {
         E::fill_at(&self.cipher, draw.nonce(self.lane), places, out);
     }
 
+    /// Expands again elements that [`fill_elements`](Self::fill_elements) or a difference has drawn at `draw`, from block `first`
+    /// on, one after another.
+    ///
+    /// # Security
+    ///
+    /// May only reproduce values already used for this same message; bypasses the reuse check.
+    pub fn refill<E: Element>(&mut self, draw: Draw, first: u64, out: &mut [E]) {
+        self.drawn += out.len() as u64;
+        let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };
+        E::fill(&self.cipher, draw.nonce(self.lane), first, out);
+    }
+
     /// Fills `out` with `self - other` in elements of `E`: an additive sharing of zero likewise.
     pub fn sub<E: Element>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [E]) {
         let bytes = out.len() * E::DRAWN;

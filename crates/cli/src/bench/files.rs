@@ -1,10 +1,34 @@
 //! A benchmark's program, operands and right result, where they come from files.
 
+use super::what::Network;
+use crate::context::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
 use tacit::program::{Data, Program, Value};
+
+/// A network's files, as long as this is there.
+pub(super) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// Makes a network.
+    pub(super) fn new(
+        context: &Context<'_>,
+        network: Network,
+        rows: usize,
+        quick: bool,
+    ) -> Result<Self, Failure> {
+        let folder =
+            tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
+        context.front.network(&network.name(), rows, quick, folder.path()).map_err(Failure::usage)?;
+        Ok(Self(folder))
+    }
+
+    pub(super) fn files(&self) -> Files {
+        Files { folder: self.0.path().to_owned() }
+    }
+}
 
 /// Where a benchmark's program and operands are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,11 +37,6 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Those of this folder.
-    pub(super) fn in_folder(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
-    }
-
     /// What is run.
     pub(super) fn program(&self) -> Result<Program, Failure> {
         let path = self.folder.join("network.plan");

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use tacit_ot::copee::Field;
 
-/// `tacit bench araki`, `astra`, `li` and `mascot`: which experiment.
+/// `tacit bench araki`, `astra`, `li`, `mascot`, `gmw` and `dnn`: which experiment.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Experiment {
     /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits

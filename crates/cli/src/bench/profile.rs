@@ -75,7 +75,7 @@ fn party(report: &Report, units: u64) -> BTreeMap<&'static str, Part> {
 }
 
 /// ANDs of one run of a plan.
-fn ands(plan: &Plan) -> u64 {
+pub(super) fn ands(plan: &Plan) -> u64 {
     let of = |kind: &OpKind| match kind {
         OpKind::And { dst, .. } => u64::from(dst.count) * kind.extent(plan) as u64,
         OpKind::Circuit { circuit, .. } => circuit.ands() * kind.extent(plan) as u64,

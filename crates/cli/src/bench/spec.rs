@@ -477,7 +477,7 @@ impl BenchArgs {
                 ],
             ),
             ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Exp, Dnn]),
-            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
+            ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw, Dnn]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
             ("--out", self.experiment.out.is_some(), &[Araki, Mascot, Gmw]),

@@ -140,10 +140,7 @@ impl What {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
-            Self::Dnn { network, .. } => {
-                let name = network.to_possible_value().map(|value| value.get_name().to_owned());
-                format!("of {}", name.unwrap_or_default())
-            }
+            Self::Dnn { network, .. } => format!("of {}", network.name()),
             Self::Mul { ring, depth, .. } if *depth > 1 => {
                 format!("in {depth} layers{}", ring.unless_usual())
             }
@@ -194,6 +191,13 @@ pub(crate) enum Network {
     Squeezenet,
     /// Three linear layers, on images of 28 x 28
     Mlp,
+}
+
+impl Network {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
 }
 
 /// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.

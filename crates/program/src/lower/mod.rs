@@ -9,6 +9,7 @@
 //! | `term` | sums, products and logic of operands that may be public |
 //! | `numbers` | from numbers to bits and back: a strategy for each way that protocols have |
 //! | `number` | comparison, truncation, choice |
+//! | `rectified` | `max(x, 0)` and a truncation as one |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
 //! | `conv` | convolutions |
@@ -30,6 +31,7 @@ mod conv;
 mod keep;
 mod number;
 mod numbers;
+mod rectified;
 mod repeat;
 mod rounded;
 mod shuffle;
@@ -189,6 +191,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
+    /// What is rectified and truncated at once.
+    rectified: rectified::Rectified,
     /// Regions of arms.
     regions: HashMap<u32, u32>,
     /// What puts masks of arms in their places, by the arm around and the condition.
@@ -219,6 +223,7 @@ impl<'a> Lowering<'a> {
             slab: None,
             injected: HashMap::new(),
             signs: HashMap::new(),
+            rectified: rectified::Rectified::default(),
             regions: HashMap::new(),
             swaps: HashMap::new(),
             circuits: HashMap::new(),
@@ -229,6 +234,7 @@ impl<'a> Lowering<'a> {
         self.debug = reveal_everything;
         let program = self.program;
         spread::check(program, &self.scalings)?;
+        self.find_rectified();
         if self.zeroes_arms() {
             self.zeroed()?;
         } else {
@@ -394,7 +400,10 @@ impl<'a> Lowering<'a> {
                 let scaled = self.mul(&a, &factor);
                 self.register(&scaled)
             }
-            Operation::Truncate { by, rounding } => self.truncate(operands[0], *by, *rounding),
+            Operation::Truncate { by, rounding } => match self.rectified.operand(id) {
+                Some(x) => self.rectify(x, *by, *rounding),
+                None => self.truncate(operands[0], *by, *rounding),
+            },
             Operation::ShiftRight { by } => self.truncate(operands[0], *by, Rounding::Floor),
             Operation::Extremum { which, axis, .. } => self.extremum(operands[0], *which, *axis),
             Operation::ArgExtremum { which, axis, .. } => {

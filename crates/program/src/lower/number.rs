@@ -103,10 +103,7 @@ impl Lowering<'_> {
     /// As [`Self::truncate`], of a register's numbers, which are in `range`.
     fn truncated(&mut self, x: Reg, range: Range, by: u8, rounding: Rounding) -> Reg {
         let shape = self.plan.shape(x);
-        let half = match rounding {
-            Rounding::Floor => 0,
-            Rounding::Nearest => 1 << (by - 1),
-        };
+        let half = rounding.half(by);
         let range = range.add(Range::point(half));
         let by_all = match shape.domain {
             Domain::Ring(width) => 1 << (width.bits() - 2),

@@ -41,7 +41,7 @@ impl Lowering<'_> {
                 place = inner.body.end;
             }
             let id = NodeId::new(place as u32);
-            if program.node(id).ty.secret {
+            if program.node(id).ty.secret && !self.rectified.leaves_out(id) {
                 self.begin(id);
                 self.enter_arm_of(id);
                 self.secret(id, own.is_some_and(|own| own.times > 1));

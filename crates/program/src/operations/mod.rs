@@ -49,6 +49,16 @@ pub enum Rounding {
     Nearest,
 }
 
+impl Rounding {
+    /// What is added before so many bits are dropped.
+    pub(crate) const fn half(self, by: u8) -> i128 {
+        match self {
+            Self::Floor => 0,
+            Self::Nearest => 1 << (by - 1),
+        }
+    }
+}
+
 /// Which end of an axis is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extreme {

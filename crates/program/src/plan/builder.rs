@@ -2,8 +2,8 @@
 
 use super::regions::may_be_in_arm;
 use super::{
-    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput, Reg,
-    Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
+    Components, Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput,
+    Reg, Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 use crate::types::Range;
@@ -386,7 +386,7 @@ impl Builder {
         let op =
             u32::try_from(self.operations).expect("a plan has fewer operations than there are addresses");
         self.operations += 1;
-        self.ops.push(Op { kind, node: self.node, region: self.region });
+        self.ops.push(Op { kind, node: self.node, region: self.region, parts: Components::ALL });
         for stage in 0..stages {
             self.level(first + stage as usize).stages.push(Stage { op, stage });
         }
@@ -425,7 +425,7 @@ impl Builder {
         while self.levels.len() > sections && self.levels.last().is_some_and(is_empty) {
             self.levels.pop();
         }
-        Plan {
+        let mut plan = Plan {
             roles: self.roles,
             registers: self.registers,
             inputs: self.inputs,
@@ -439,7 +439,9 @@ impl Builder {
             keeps: self.keeps,
             needs: self.needs,
             window: WINDOW,
-        }
+        };
+        plan.find_parts();
+        plan
     }
 
     fn assert_region(&self, region: u32) {

@@ -260,7 +260,14 @@ impl Proofs {
                 let (first, proves) = (self.steps, products.counts());
                 let schedule = FoldingSchedule::of_products(proves.elements as usize);
                 let repetitions = self.challenges.repetitions();
-                let proof = RingProof::begin(products, first, repetitions, schedule.clone(), session);
+                let proof = RingProof::begin(
+                    products,
+                    first,
+                    repetitions,
+                    schedule.clone(),
+                    session,
+                    &mut self.memory.words,
+                );
                 let (kind, proof) = (Kind::Products(repetitions), Box::new(proof));
                 self.under_way.push_back(UnderWay { first, proves, kind, schedule, proof });
             }
@@ -305,6 +312,7 @@ impl Proofs {
             batch.proof.send(age, out, session, &mut self.memory);
         }
         self.memory.batches.drain(..).for_each(|bits| self.log.reuse(bits));
+        self.memory.products.drain(..).for_each(|batch| self.products.reuse(batch));
         for (to, part, message) in [(prev(me), step::PROOF_BACK, back), (next(me), step::PROOF_FORTH, forth)]
         {
             if !message.is_empty() {

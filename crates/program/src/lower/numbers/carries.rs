@@ -4,6 +4,7 @@
 //! truncation. Generate and propagate bits are combined pair by pair in a balanced tree. A layer of full adders turns
 //! three summands into two.
 
+use std::ops::Range;
 use tacit_circuit::{self as circuit, Wire};
 
 /// The complement of each bit.
@@ -52,7 +53,7 @@ impl Pair {
     }
 
     /// The exclusive or of both bits at a position.
-    fn apart(&self, build: &mut circuit::Builder, position: usize) -> Wire {
+    pub(super) fn apart(&self, build: &mut circuit::Builder, position: usize) -> Wire {
         if position < self.lowest() {
             return self.first(position);
         }
@@ -63,6 +64,27 @@ impl Pair {
     pub(super) fn carry_into(&self, build: &mut circuit::Builder, position: usize) -> Option<Wire> {
         let lowest = self.lowest();
         (position > lowest).then(|| carry(build, &self.s[lowest..position], &self.t[..position - lowest]))
+    }
+
+    /// The carries into two positions, of which the first is above the lowest that `t` has: the second's tree goes on where the
+    /// first's ends, so both cost what the second alone costs, or an AND or two more.
+    pub(super) fn carries_into(&self, build: &mut circuit::Builder, [low, high]: [usize; 2]) -> [Wire; 2] {
+        let lowest = self.lowest();
+        let tree = |build: &mut circuit::Builder, positions: Range<usize>, starts: bool| {
+            let own = positions.start - lowest..positions.end - lowest;
+            span(build, &self.s[positions], &self.t[own], starts)
+        };
+        let mut all = tree(build, lowest..low, true);
+        let first = all.generate;
+        // As deep as what is there already: so the whole is as shallow as a balanced tree.
+        let (mut from, mut length) = (low, (low - lowest).next_power_of_two());
+        while from < high {
+            let to = high.min(from + length);
+            let more = tree(build, from..to, false);
+            all = join(build, &[all, more]);
+            (from, length) = (to, 2 * length);
+        }
+        [first, all.generate]
     }
 
     /// The bit of the sum at a position.
@@ -117,17 +139,22 @@ fn all(build: &mut circuit::Builder, mut bits: Vec<Wire>) -> Wire {
 /// The carry out of the sum of two numbers of as many bits, of which there is one at least. For m bits: m ANDs to
 /// generate and 2 (m - 1) - ceil(log2 m) in the tree, whose depth is 1 + ceil(log2 m).
 fn carry(build: &mut circuit::Builder, s: &[Wire], t: &[Wire]) -> Wire {
+    span(build, s, t, true).generate
+}
+
+/// Two numbers of as many bits, of which there is one at least, as one span; `starts` if nothing is carried into it, so that it
+/// doesn't matter what its lowest position propagates.
+fn span(build: &mut circuit::Builder, s: &[Wire], t: &[Wire], starts: bool) -> Span {
     let mut spans: Vec<Span> = Vec::with_capacity(s.len());
     for (&s, &t) in s.iter().zip(t) {
         let generate = build.and(s, t);
-        // Nothing is carried into the lowest position, so it doesn't matter what that one propagates.
-        let propagate = (!spans.is_empty()).then(|| build.xor(s, t));
+        let propagate = (!starts || !spans.is_empty()).then(|| build.xor(s, t));
         spans.push(Span { generate, propagate });
     }
     while spans.len() > 1 {
         spans = spans.chunks(2).map(|pair| join(build, pair)).collect();
     }
-    spans[0].generate
+    spans[0]
 }
 
 /// Neighbouring positions of a sum.

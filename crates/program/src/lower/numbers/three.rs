@@ -26,6 +26,9 @@
 //! No local function of each component makes `c` or `w` a single bit: rounding takes up to a unit off each of the
 //! three, and so up to three in all.
 //!
+//! **Rectified.** `max(x, 0) >> d` needs the sign of `x` beside its shift. Both come from the same full adders, and the
+//! carry into the sign's position from a tree that goes on where that of `c` ends.
+//!
 //! Four bits are so to be injected, with weights 1, 1, `-2^(k-d)`, `-2^(k-d)`; three if `d = 1`. Of each the first
 //! product is needed by itself, `e = b_0 xor b_1`. The second ones are only summed:
 //!
@@ -70,18 +73,37 @@ impl Conversions for ThreeComponents {
         lowering.register(&number)
     }
 
-    /// With d for `by`: 4d - 2 - ceil(log2(d - 1)) ANDs, five products and 4 + ceil(log2(d - 1)) rounds; for d = 1 four
+    /// With d for `by`: 4d - 2 - ceil(log2(d - 1)) ANDs, five products (four that one party sends, and one that two send) and 4 + ceil(log2(d - 1)) rounds; for d = 1 four
     /// ANDs, four products and as many rounds.
     fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, _: Range, by: u8) -> Term {
         let shape = lowering.plan.shape(x);
         let shifted = lowering.fresh(shape.domain, shape.cols);
         lowering.plan.local(Local::ShiftComponents { a: x, by, dst: shifted });
-        let missing = carry_and_wrap(lowering, x, by);
+        let (missing, _) = carry_and_wrap(lowering, x, by, None);
         lowering.add(&Term::Secret(shifted), &missing)
     }
 
     fn addends(&self, _: &mut Lowering<'_>, a: Reg, _: u32) -> Option<Vec<Operand>> {
         Some((0..3).map(|component| Operand::Component { a, component, negate: false }).collect())
+    }
+}
+
+/// `x >> by` as [`Conversions::shift`] has it, and bit `place` of `x` as a number; the bit is above bit `by` and below the topmost.
+///
+/// For k = `place` + 1 what the bit alone takes, k - 1 ANDs in full adders and those of a tree of k - 2 positions, and 3 ANDs for
+/// the wrap; seven products, and as many rounds as the bit alone and two.
+pub(in crate::lower) fn shift_and_bit(
+    lowering: &mut Lowering<'_>,
+    x: Reg,
+    by: u8,
+    place: u8,
+) -> (Term, Term) {
+    let shape = lowering.plan.shape(x);
+    let shifted = lowering.fresh(shape.domain, shape.cols);
+    lowering.plan.local(Local::ShiftComponents { a: x, by, dst: shifted });
+    match carry_and_wrap(lowering, x, by, Some(place.into())) {
+        (missing, Some(bit)) => (lowering.add(&Term::Secret(shifted), &missing), bit),
+        (_, None) => unreachable!("a bit was asked for"),
     }
 }
 
@@ -166,8 +188,8 @@ fn of_sum(
     dst
 }
 
-/// `c - w 2^(k-by)`.
-fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8) -> Term {
+/// `c - w 2^(k-by)`; and, as a number, a bit of the sum, if one is asked for.
+fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, bit: Option<usize>) -> (Term, Option<Term>) {
     let shape = lowering.plan.shape(x);
     let bits = shape.domain.bits();
     let (low, top) = (usize::from(by), bits as usize - 1);
@@ -181,24 +203,54 @@ fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8) -> Term {
         build.and(p, t)
     };
     let wraps = [majority(&mut build, tops), build.not(neither)];
-    let carries = [sum.second(low)].into_iter().chain(sum.carry_into(&mut build, low));
+    let mut carries = vec![sum.second(low)];
+    let asked;
+    match bit {
+        // Nothing is carried into the lowest positions.
+        Some(bit) if low > 1 => {
+            let [into_low, into_bit] = sum.carries_into(&mut build, [low, bit]);
+            carries.push(into_low);
+            let apart = sum.apart(&mut build, bit);
+            asked = Some(build.xor(apart, into_bit));
+        }
+        bit => {
+            carries.extend(sum.carry_into(&mut build, low));
+            asked = bit.map(|bit| sum.bit(&mut build, bit));
+        }
+    }
     let modulus = shape.domain.modulus();
     let weight = modulus.sub(0, 1 << (bits - u64::from(by)));
     let weighted: Vec<(circuit::Wire, u128)> =
-        carries.map(|carry| (carry, 1)).chain(wraps.map(|wrap| (wrap, weight))).collect();
-    let (outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
-    let dst = lowering.plan.bits(1, weights.len() * shape.cols);
+        carries.into_iter().map(|carry| (carry, 1)).chain(wraps.map(|wrap| (wrap, weight))).collect();
+    let (mut outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
+    outputs.extend(asked);
+    let dst = lowering.plan.bits(1, outputs.len() * shape.cols);
     let circuit = Arc::new(build.finish(vec![outputs]));
     let inputs = [0, 1, 2].map(|component| Operand::Component { a: x, component, negate: false }).to_vec();
     lowering.evaluate_circuit(&circuit, inputs, dst);
-    weighted_sum(lowering, dst, &weights, shape.domain)
+    weighted_sum(lowering, dst, shape.cols, &weights, shape.domain)
 }
 
-/// Of bits that stand group after group, of as many as there are weights: the weighted sum of each group.
-fn weighted_sum(lowering: &mut Lowering<'_>, bits: Reg, weights: &[u128], domain: Domain) -> Term {
+/// Of bits that stand group after group, of as many as there are weights: the weighted sum of each group. Where there is one
+/// more in each, that one as a number, too.
+fn weighted_sum(
+    lowering: &mut Lowering<'_>,
+    bits: Reg,
+    groups: usize,
+    weights: &[u128],
+    domain: Domain,
+) -> (Term, Option<Term>) {
     let count = weights.len();
-    let groups = lowering.plan.shape(bits).cols / count;
-    let [both, third] = two_and_one(lowering, bits, domain);
+    let all = lowering.plan.shape(bits).cols / groups.max(1);
+    let [mut both, mut third] = two_and_one(lowering, bits, domain);
+    let mut alone = None;
+    if all > count {
+        let walk =
+            |offset, length| Layout { offset, shape: vec![groups, length], strides: vec![all as isize, 1] };
+        let [last_both, last_third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(count, 1)));
+        alone = Some(lowering.exclusive_or(&last_both, &last_third));
+        [both, third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(0, count)));
+    }
     let modulus = domain.modulus();
     let mut diagonal = vec![0; count * count];
     for (place, &weight) in weights.iter().enumerate() {
@@ -213,7 +265,7 @@ fn weighted_sum(lowering: &mut Lowering<'_>, bits: Reg, weights: &[u128], domain
     let (a, b, dst) = (lowering.register(&both), lowering.register(&scaled), lowering.fresh(domain, groups));
     lowering.plan.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
     let sum = lowering.add(&third_sum, &both_sum);
-    lowering.add(&sum, &Term::Secret(dst))
+    (lowering.add(&sum, &Term::Secret(dst)), alone)
 }
 
 /// Secret rows by a public matrix.

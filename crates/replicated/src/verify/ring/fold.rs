@@ -1,6 +1,7 @@
 //! Folding over a field whose prime is drawn with the challenge: as [`super::super::proof`] has it for fields that are
 //! known before, with a shared claim, a value at 1 that follows from the others, and a masked last round.
 
+use super::super::part::LongVectors;
 use super::super::schedule::FoldingSchedule;
 use tacit_kernel::prime::{Prime, Weight};
 
@@ -39,9 +40,9 @@ impl Vectors {
     }
 
     /// Both vectors at a round's point.
-    pub(super) fn fold(&mut self, blocks: usize, prime: &Prime, point: u64) {
-        fold(&mut self.u, blocks, prime, point);
-        fold(&mut self.v, blocks, prime, point);
+    pub(super) fn fold(&mut self, blocks: usize, prime: &Prime, point: u64, memory: &mut LongVectors) {
+        fold(&mut self.u, blocks, prime, point, memory);
+        fold(&mut self.v, blocks, prime, point, memory);
     }
 }
 
@@ -62,10 +63,11 @@ pub(super) fn fold_to_point(
     prime: &Prime,
     points: &[u64],
     mask: u64,
+    memory: &mut LongVectors,
 ) -> u64 {
     let (&last, earlier) = points.split_last().expect("a proof has a round");
     for (round, &point) in earlier.iter().enumerate() {
-        fold(&mut vector, schedule.blocks(round), prime, point);
+        fold(&mut vector, schedule.blocks(round), prime, point, memory);
     }
     evaluate(prime, 0, &[&[mask], &vector[..]].concat(), last)
 }
@@ -97,13 +99,13 @@ pub(super) fn claim(
 }
 
 /// Brings a vector to a round's point.
-fn fold(vector: &mut Vec<u64>, blocks: usize, prime: &Prime, point: u64) {
+fn fold(vector: &mut Vec<u64>, blocks: usize, prime: &Prime, point: u64, memory: &mut LongVectors) {
     pad(vector, blocks);
     let weights: Vec<Weight> =
         weights(prime, 1, blocks, point).into_iter().map(|weight| prime.weight(weight)).collect();
-    let mut folded = vec![0; vector.len() / blocks];
+    let mut folded = memory.take(vector.len() / blocks);
     prime.combine(vector, &weights, &mut folded);
-    *vector = folded;
+    memory.put(std::mem::replace(vector, folded));
 }
 
 /// Zeros make whole blocks.

@@ -137,13 +137,15 @@ pub(crate) struct Log {
     extent: Extent,
     last: Batch,
     complete: std::collections::VecDeque<Batch>,
+    /// Memory of batches that are proved.
+    spare: Vec<Batch>,
 }
 
 impl Log {
     /// An empty one.
     pub(crate) fn new(limits: Limits) -> Self {
-        let (extent, last, complete) = Default::default();
-        Self { limits, extent, last, complete }
+        let (extent, last, complete, spare) = Default::default();
+        Self { limits, extent, last, complete, spare }
     }
 
     /// Notes an operation.
@@ -165,7 +167,21 @@ impl Log {
 
     /// What is left at the end.
     pub(crate) fn rest(&mut self) -> Option<Batch> {
-        (!self.last.operations.is_empty()).then(|| std::mem::take(&mut self.last))
+        if self.last.operations.is_empty() {
+            return None;
+        }
+        let next = self.spare.pop().unwrap_or_default();
+        Some(std::mem::replace(&mut self.last, next))
+    }
+
+    /// Takes the memory of a batch that is proved.
+    pub(crate) fn reuse(&mut self, mut batch: Batch) {
+        batch.operations.clear();
+        [&mut batch.x, &mut batch.y, &mut batch.e, &mut batch.masks]
+            .into_iter()
+            .flatten()
+            .for_each(Vec::clear);
+        self.spare.push(batch);
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) use statement::{Operation, Outputs};
 use super::draws;
 use super::field::WORD_BYTES;
 use super::interactive::{ends_at, seed_at, values_at};
-use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier, settle};
+use super::part::{Bytes, LongVectors, Memory, Out, Proof, Reader, other_verifier, settle};
 use super::schedule::FoldingSchedule;
 use super::seeds::{Seed, before, chain, give_word, take_seed, take_word, word_bytes};
 use crate::planted::{Mistake, planted};
@@ -125,8 +125,10 @@ impl RingProof {
         repetitions: usize,
         schedule: FoldingSchedule,
         session: &mut Session,
+        memory: &mut LongVectors,
     ) -> Self {
-        let mut verifier = |left, side| Verifier::begin(left, side, number, repetitions, &schedule, session);
+        let mut verifier =
+            |left, side| Verifier::begin(left, side, (number, repetitions), &schedule, session, memory);
         let (left, right) = (verifier(true, batch.of_prev()), verifier(false, batch.of_next()));
         let proving = (0..repetitions).map(|_| Proving::default()).collect();
         let prover = Prover { batch: Some(batch), repetitions: proving, last_seed: Seed::default() };
@@ -147,18 +149,20 @@ impl RingProof {
     }
 
     /// The prover's values of a round, less the left verifier's shares of them.
-    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>) {
+    fn send_values(&mut self, round: usize, session: &mut Session, memory: &mut Memory, out: &mut Vec<u8>) {
         let (me, number, seed) = (session.me(), self.number, self.prover.last_seed);
         let schedule = &self.schedule;
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
             if let Some(batch) = &self.prover.batch {
-                proving.folding = Some(vectors(batch, &std::mem::take(&mut proving.bits), id, &seed));
+                let bits = std::mem::take(&mut proving.bits);
+                proving.folding = Some(vectors(batch, &bits, id, &seed, &mut memory.words));
             }
             let Some((prime, vectors)) = &mut proving.folding else { return };
             if round > 0 {
                 let blocks = schedule.blocks(round - 1);
-                vectors.fold(blocks, prime, id.point(round - 1, &seed, prime, blocks));
+                let point = id.point(round - 1, &seed, prime, blocks);
+                vectors.fold(blocks, prime, point, &mut memory.words);
             }
             let place = (number, repetition);
             let masks = || draws::ring_masks(session, place, prime);
@@ -168,19 +172,25 @@ impl RingProof {
                 out.extend(prime.sub(value, share).to_le_bytes());
             }
         }
-        self.prover.batch = None;
+        memory.products.extend(self.prover.batch.take());
     }
 }
 
 /// A prover's vectors over the field of the second seed.
-fn vectors(batch: &Batch, bits: &[statement::Picked], id: ProofId<'_>, seed: &Seed) -> (Prime, Vectors) {
+fn vectors(
+    batch: &Batch,
+    bits: &[statement::Picked],
+    id: ProofId<'_>,
+    seed: &Seed,
+    memory: &mut LongVectors,
+) -> (Prime, Vectors) {
     let (prime, chi) = if planted(Mistake::PrimeEarly) { id.field(&before(seed)) } else { id.field(seed) };
-    let [u, v] = [true, false].map(|left| batch.own(left).vector(left, bits, &prime, chi).0);
+    let [u, v] = [true, false].map(|left| batch.own(left).vector(left, bits, &prime, chi, memory).0);
     (prime, Vectors { u, v })
 }
 
 impl Proof for RingProof {
-    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, _: &mut Memory) {
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, memory: &mut Memory) {
         let Out { back, forth } = out;
         if age == 0 {
             let anchor = before(&self.left.seeds[0]);
@@ -193,7 +203,7 @@ impl Proof for RingProof {
             self.send_quotients(session, back);
         }
         if let Some(round) = values_at(&self.schedule, age) {
-            self.send_values(round, session, back);
+            self.send_values(round, session, memory, back);
         }
         if let Some(seed) = seed_at(&self.schedule, age) {
             forth.extend(self.right.seeds[seed]);
@@ -260,10 +270,10 @@ impl Verifier {
     fn begin(
         left: bool,
         side: Side<'_>,
-        number: u32,
-        repetitions: usize,
+        (number, repetitions): (u32, usize),
         schedule: &FoldingSchedule,
         session: &mut Session,
+        memory: &mut LongVectors,
     ) -> Self {
         let me = session.me();
         let (prover, mask) =
@@ -272,16 +282,16 @@ impl Verifier {
         let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
         let seeds = chain(&last, schedule.lead() + schedule.rounds());
         let identity = *session.id();
-        let of = |repetition| {
+        let mut of = |repetition| {
             let place = (number, repetition);
             let id = ProofId { session: &identity, prover, batch: number, repetition };
             let bits = id.bits(&seeds[0], side.operations);
             let (prime, chi) = id.field(&seeds[usize::from(!planted(Mistake::PrimeEarly))]);
-            let (vector, first) = side.vector(left, &bits, &prime, chi);
+            let (vector, first) = side.vector(left, &bits, &prime, chi, memory);
             let point = |(round, seed)| id.point(round, seed, &prime, schedule.blocks(round));
             let points: Vec<u64> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
             let mask = draws::ring_mask(session, prover, mask, place, &prime);
-            let own = fold_to_point(schedule, vector, &prime, &points, mask);
+            let own = fold_to_point(schedule, vector, &prime, &points, mask, memory);
             let mut verifying = Verifying { prime, chi, points, first, values: Vec::new(), own };
             if left {
                 verifying.add_quotients(&Shares::drawn(&draws::quotients(session, prover, place)));
@@ -293,7 +303,7 @@ impl Verifier {
             }
             verifying
         };
-        let repetitions = (0..repetitions).map(of).collect();
+        let repetitions = (0..repetitions).map(&mut of).collect();
         Self { seeds, repetitions }
     }
 

@@ -5,6 +5,7 @@
 //! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
 
 use super::super::counts::Counts;
+use super::super::part::LongVectors;
 use std::borrow::Cow;
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
@@ -125,9 +126,16 @@ impl<'a> Side<'a> {
 
     /// The left verifier's vector `u`, or the right one's `v`, and its share of their inner product but for the quotients:
     /// the sum of `alpha beta e` less the local part of matrices, or the sum of `alpha beta f`.
-    pub(crate) fn vector(self, left: bool, bits: &[Picked], prime: &Prime, chi: u64) -> (Vec<u64>, u64) {
+    pub(crate) fn vector(
+        self,
+        left: bool,
+        bits: &[Picked],
+        prime: &Prime,
+        chi: u64,
+        memory: &mut LongVectors,
+    ) -> (Vec<u64>, u64) {
         let length: usize = self.operations.iter().map(Operation::length).sum();
-        let (mut vector, mut share) = (vec![0; length], 0);
+        let (mut vector, mut share) = (memory.take(length), 0);
         let powers = Powers::new(prime, chi);
         let mut rest = &mut vector[..];
         for (part, picked) in self.parts().zip(bits) {
@@ -177,7 +185,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Words of a narrower ring, times what makes its modulus 2^64.
+/// LongVectors of a narrower ring, times what makes its modulus 2^64.
 fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
     if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
 }

@@ -1,5 +1,6 @@
 //! Prover and verifiers in one process, without messages.
 
+use super::super::part::LongVectors;
 use super::super::testing::Rng;
 use super::coins::ProofId;
 use super::fold::{Vectors, claim, fold_to_point};
@@ -87,7 +88,9 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     }
     let right_shares = Shares::received(message[..].try_into().unwrap());
     let (prime, chi) = ID.field(&seeds[1]);
-    let [u, v] = [true, false].map(|left| prover[usize::from(!left)].vector(left, &bits, &prime, chi).0);
+    let [u, v] = [true, false].map(|left| {
+        prover[usize::from(!left)].vector(left, &bits, &prime, chi, &mut LongVectors::default()).0
+    });
     let schedule = FoldingSchedule::of_products(u.len());
     let points: Vec<u64> = (0..schedule.rounds())
         .map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round)))
@@ -98,7 +101,7 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     for (round, &point) in points.iter().enumerate() {
         values.extend(vectors.values(&schedule, round, &prime, || masks));
         if !schedule.is_last(round) {
-            vectors.fold(schedule.blocks(round), &prime, point);
+            vectors.fold(schedule.blocks(round), &prime, point, &mut LongVectors::default());
         }
     }
     assert_eq!(values.len(), schedule.values_before(schedule.rounds()));
@@ -109,9 +112,17 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
         rest[at] = prime.add(rest[at], 1);
     }
     let verifier = |left: bool, quotients: &Shares, values: &[u64]| {
-        let (vector, first) = verifiers[usize::from(!left)].vector(left, &bits, &prime, chi);
+        let (vector, first) =
+            verifiers[usize::from(!left)].vector(left, &bits, &prime, chi, &mut LongVectors::default());
         let first = prime.add(first, quotients.value(&prime, chi));
-        let own = fold_to_point(&schedule, vector, &prime, &points, masks[usize::from(!left)]);
+        let own = fold_to_point(
+            &schedule,
+            vector,
+            &prime,
+            &points,
+            masks[usize::from(!left)],
+            &mut LongVectors::default(),
+        );
         (own, claim(&schedule, first, &prime, values, &points))
     };
     let (p, left) = verifier(true, &left_shares, &shares);
@@ -201,8 +212,10 @@ fn quotients_are_exact() {
     // Modulo a prime, where D is what it is, T is 2^64 Q.
     for seed in 0..3 {
         let (prime, chi) = ID.field(&[seed; 32]);
-        let ((u, s), (v, t)) =
-            (left.vector(true, &bits, &prime, chi), right.vector(false, &bits, &prime, chi));
+        let ((u, s), (v, t)) = (
+            left.vector(true, &bits, &prime, chi, &mut LongVectors::default()),
+            right.vector(false, &bits, &prime, chi, &mut LongVectors::default()),
+        );
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
         let value = found.iter().rev().fold(0, |sum, &q| prime.add(prime.mul(sum, chi), prime.integer(q)));
@@ -355,7 +368,10 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let known = Prime::new((1 << 61) - 1).unwrap();
     let inverse = known.inverse(known.radix(1));
     let forged = |prime: &Prime, chi: u64| {
-        let ((u, s), (v, t)) = (told.vector(true, &bits, prime, chi), right.vector(false, &bits, prime, chi));
+        let ((u, s), (v, t)) = (
+            told.vector(true, &bits, prime, chi, &mut LongVectors::default()),
+            right.vector(false, &bits, prime, chi, &mut LongVectors::default()),
+        );
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
         let coefficient =
