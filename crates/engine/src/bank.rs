@@ -254,11 +254,6 @@ impl Bank {
         self.registers[reg as usize] = Some(buffer);
     }
 
-    /// Copies a register that another bank of the same plan holds, too: one that is public.
-    pub fn copy_from(&mut self, other: &Self, reg: Reg) {
-        self.make(reg).bytes_mut().copy_from_slice(other.get(reg).bytes());
-    }
-
     /// Frees a register.
     pub fn free(&mut self, reg: Reg) {
         if let Some(buffer) = self.registers[reg as usize].take() {

@@ -6,6 +6,11 @@ use tacit_kernel::Element;
 use tacit_program::plan::{Domain, Reg, Width};
 
 impl Bank {
+    /// Copies a register that another bank of the same plan holds, too: one that is public.
+    pub fn copy_from(&mut self, other: &Self, reg: Reg) {
+        self.make(reg).bytes_mut().copy_from_slice(other.get(reg).bytes());
+    }
+
     /// The low bits of public numbers, position by position.
     pub(super) fn public_bits(&mut self, a: Reg, count: u8, dst: Reg) {
         let cols = self.shape(a).cols;
