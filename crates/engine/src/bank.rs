@@ -543,20 +543,6 @@ impl Bank {
         }
         self.put(dst.reg, out);
     }
-
-    fn bits_public(&mut self, a: Reg, c: &Public, dst: Reg, work: impl Fn(u64, u64) -> u64) {
-        let mut out = self.take(dst);
-        let mut public = vec![0; out.words::<u64>().len()];
-        match c {
-            Public::Register(c) => public.copy_from_slice(self.get(*c).words()),
-            c => fill_bits(c, &mut public),
-        }
-        let a = self.get(a).words::<u64>();
-        for ((out, &a), &c) in out.words_mut::<u64>().iter_mut().zip(a).zip(&public) {
-            *out = work(a, c);
-        }
-        self.put(dst, out);
-    }
 }
 
 #[derive(Clone, Copy)]
