@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 
 import tacit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 RNG = np.random.default_rng(5)
 KEYS = RNG.integers(-3, 4, size=200)
 MORE = RNG.integers(0, 3, size=200)
 FLAGS = RNG.integers(0, 2, size=200).astype(bool)
 PAIRS = RNG.integers(-999, 1000, size=(200, 2))
-SMALL = {"range": (-4, 4), "dtype": tacit.int8}
+SMALL: Any = {"range": (-4, 4), "dtype": tacit.int8}
 
 
 @pytest.fixture(params=["replicated", "replicated zero-sharing=information-theoretic"])
-def run(request):
+def run(request: pytest.FixtureRequest) -> Iterator[tacit.Runner]:
     with tacit.local(request.param) as run:
         yield run
 
 
-def test_rows_go_with_their_keys(run):
+def test_rows_go_with_their_keys(run: tacit.Runner) -> None:
     @tacit.function
-    def f(keys, pairs, flags):
+    def f(keys: Any, pairs: Any, flags: Any) -> Any:
         by_one = tacit.sort_by(keys, pairs, flags, np.arange(200))
         by_flag = tacit.sort_by(flags, pairs, descending=True)
         return tacit.reveal([by_one, by_flag])
@@ -44,9 +49,9 @@ def test_rows_go_with_their_keys(run):
     np.testing.assert_array_equal(others, PAIRS[order])
 
 
-def test_several_keys_count_one_after_another(run):
+def test_several_keys_count_one_after_another(run: tacit.Runner) -> None:
     @tacit.function
-    def f(keys, more):
+    def f(keys: Any, more: Any) -> Any:
         places = np.arange(40)
         return tacit.reveal([tacit.sort_by((more, keys), places), tacit.top_k((more, keys), 7, places)])
 
@@ -61,9 +66,9 @@ def test_several_keys_count_one_after_another(run):
     np.testing.assert_array_equal(top, np.lexsort((-KEYS[:40], -MORE[:40]))[:7])
 
 
-def test_arms_and_bodies_sort(run):
+def test_arms_and_bodies_sort(run: tacit.Runner) -> None:
     @tacit.function
-    def f(keys, condition):
+    def f(keys: Any, condition: Any) -> Any:
         ordered = tacit.cond(condition, np.sort, lambda x: x, keys)
         again = tacit.repeat(2, lambda x: -np.sort(x), keys)
         return tacit.reveal([ordered, again])
@@ -74,12 +79,12 @@ def test_arms_and_bodies_sort(run):
     np.testing.assert_array_equal(again, np.sort(KEYS[:9])[::-1])
 
 
-def test_a_sort_costs_columns_once():
+def test_a_sort_costs_columns_once() -> None:
     """Under replicated a column takes a shuffle, and no comparison more."""
 
     def bytes_of(columns: int) -> int:
         @tacit.function
-        def f(keys, others):
+        def f(keys: Any, others: Any) -> Any:
             return tacit.reveal(tacit.sort_by(keys, *(others[:, at] for at in range(columns))), to="P0")
 
         others = tacit.secret("P1", shape=(1000, 4), dtype=tacit.int32, range=(-9, 9))
@@ -91,10 +96,10 @@ def test_a_sort_costs_columns_once():
     assert two - one == three - two == 3 * 1000
 
 
-def test_what_cannot_be_sorted_is_refused():
-    def refused(body, words):
+def test_what_cannot_be_sorted_is_refused() -> None:
+    def refused(body: Callable[[Any, Any], Any], words: str) -> None:
         @tacit.function
-        def f(keys, matrix):
+        def f(keys: Any, matrix: Any) -> Any:
             return tacit.reveal(body(keys, matrix))
 
         with pytest.raises(tacit.ProgramError, match=words):
@@ -106,7 +111,7 @@ def test_what_cannot_be_sorted_is_refused():
     refused(lambda keys, _: tacit.top_k(keys, 6)[0], "no top 6 of 5 rows")
 
 
-def test_the_bench_has_the_table_of_exp():
+def test_the_bench_has_the_table_of_exp() -> None:
     """`tacit bench exp` computes what `tacit.exp` of fixed(16) without a declared range does."""
     from pathlib import Path
 

@@ -181,11 +181,6 @@ impl Bank {
         self.registers[reg as usize] = Some(buffer);
     }
 
-    /// Copies a register that another bank of the same plan holds, too: one that is public.
-    pub fn copy_from(&mut self, other: &Self, reg: Reg) {
-        self.make(reg).bytes_mut().copy_from_slice(other.get(reg).bytes());
-    }
-
     /// Frees a register.
     pub fn free(&mut self, reg: Reg) {
         if let Some(buffer) = self.registers[reg as usize].take() {
@@ -474,20 +469,6 @@ impl Bank {
             work(self, index, &mut out.words_mut()[start..start + words]);
         }
         self.put(dst.reg, out);
-    }
-
-    fn bits_public(&mut self, a: Reg, c: &Public, dst: Reg, work: impl Fn(u64, u64) -> u64) {
-        let mut out = self.take(dst);
-        let mut public = vec![0; out.words::<u64>().len()];
-        match c {
-            Public::Register(c) => public.copy_from_slice(self.get(*c).words()),
-            c => fill_bits(c, &mut public),
-        }
-        let a = self.get(a).words::<u64>();
-        for ((out, &a), &c) in out.words_mut::<u64>().iter_mut().zip(a).zip(&public) {
-            *out = work(a, c);
-        }
-        self.put(dst, out);
     }
 }
 

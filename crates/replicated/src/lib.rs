@@ -11,7 +11,8 @@
 //!
 //! **Why a message tells nothing.** Every message that `P_j` receives is masked with the stream of the one key that
 //! `P_j` doesn't hold. That is so whatever `P_j` sends. So one server that deviates learns no more than one that
-//! doesn't, as long as no server learns an output (Araki et al., section 4).
+//! doesn't, as long as no server learns an output (Araki et al., section 4), and nothing is opened in the middle of the run:
+//! what a sort opens is what it should be only if nobody deviates.
 
 #[cfg(feature = "planted")]
 pub mod attackers;

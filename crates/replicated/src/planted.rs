@@ -70,6 +70,8 @@ pub enum Mistake {
     PrimeEarly,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
+    /// A shuffle's orders leave everything where it was.
+    ShuffleInPlace,
     /// One in what three-party protocols share.
     #[cfg(feature = "planted")]
     Shared(Shared),

@@ -148,6 +148,9 @@ impl ReplicatedEngine {
 /// A uniformly random order.
 fn order(stream: &mut PrssStream, draw: Draw, blocks: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..blocks as u32).collect();
+    if planted(Mistake::ShuffleInPlace) {
+        return order;
+    }
     let mut drawn = vec![[0; BLOCK]; DRAWN.min(blocks)];
     for first in (0..blocks).step_by(DRAWN) {
         let words = &mut drawn[..DRAWN.min(blocks - first)];

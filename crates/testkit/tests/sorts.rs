@@ -2,25 +2,30 @@
 
 use std::collections::HashMap;
 
-use tacit_program::plan::OpKind;
+use tacit_engine::Protocol;
+use tacit_program::plan::{Insertion, Local, OpKind, Plan, Public};
 use tacit_program::{Builder, Dtype, Range, Recipient, lower};
 use tacit_replicated::Replicated;
-use tacit_testkit::{Case, Draws};
+use tacit_replicated::planted::{Mistake, plant};
+use tacit_testkit::{Altered, Case, Draws};
 
 /// Sorts of four rows each, in one run.
 const SORTS: usize = 480;
 
-/// How often each outcome of the six comparisons came: all pairs of four rows.
-fn outcomes(keys: [u64; 4]) -> HashMap<u64, usize> {
+/// A plan of them.
+fn plan() -> Plan {
     let mut build = Builder::new();
     let input = build.input("P0", "keys", Dtype::Int, &[1, 4], Range::new(0, 9)).unwrap();
     for _ in 0..SORTS {
         let sorted = build.sort(input, &[]).unwrap()[0];
         build.reveal(sorted, Recipient::All).unwrap();
     }
-    let capabilities = tacit_engine::Protocol::capabilities(&Replicated::COMPUTATIONAL);
-    let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
-    let case = Case::new(&Replicated::COMPUTATIONAL, 3, plan, &[keys.to_vec()]);
+    lower(&build.finish().unwrap(), Replicated::COMPUTATIONAL.capabilities()).unwrap().plan
+}
+
+/// How often each outcome of the six comparisons came: all pairs of four rows.
+fn outcomes(protocol: &'static dyn Protocol, plan: Plan, keys: [u64; 4]) -> HashMap<u64, usize> {
+    let case = Case::new(protocol, 3, plan, &[keys.to_vec()]);
     let run = case.run(&Draws::fixed(1));
     let mut expected = keys.to_vec();
     expected.sort_unstable();
@@ -42,16 +47,41 @@ fn outcomes(keys: [u64; 4]) -> HashMap<u64, usize> {
 }
 
 /// 24 orders, each expected 20 times: a chi-squared statistic of 23 degrees of freedom, which is above 72 with probability 6e-7.
-/// Equal keys are told apart by their places, so that no other outcome comes.
+fn are_uniform(counts: &HashMap<u64, usize>) -> bool {
+    assert_eq!(counts.values().sum::<usize>(), SORTS);
+    let expected = (SORTS / 24) as f64;
+    let deviation = |&count: &usize| (count as f64 - expected).powi(2) / expected;
+    counts.len() == 24 && counts.values().map(deviation).sum::<f64>() < 72.0
+}
+
+/// Equal keys are told apart by their places, so that no other outcomes come than those of orders.
 #[test]
 fn outcomes_are_those_of_uniform_orders_whatever_the_keys() {
     for keys in [[1, 2, 3, 4], [4, 3, 2, 1], [7, 7, 7, 7], [5, 0, 5, 0]] {
-        let counts = outcomes(keys);
-        assert_eq!(counts.values().sum::<usize>(), SORTS);
-        assert_eq!(counts.len(), 24, "{keys:?}");
-        let expected = (SORTS / 24) as f64;
-        let deviation = |&count: &usize| (count as f64 - expected).powi(2) / expected;
-        let statistic = counts.values().map(deviation).sum::<f64>();
-        assert!(statistic < 72.0, "{keys:?}: {statistic}");
+        let counts = outcomes(&Replicated::COMPUTATIONAL, plan(), keys);
+        assert!(are_uniform(&counts), "{keys:?}: {counts:?}");
     }
+}
+
+/// Without places in the low bits of keys outcomes tell which keys are equal, and the test above sees it.
+#[test]
+fn keys_without_places_are_seen() {
+    let mut plan = plan();
+    for step in plan.levels.iter_mut().flat_map(|level| &mut level.local) {
+        if let Local::Insertion(Insertion::Numbers { dst, .. }) = *step {
+            *step = Local::Constant { value: Public::Splat(0), dst };
+        }
+    }
+    for keys in [[7, 7, 7, 7], [5, 0, 5, 0]] {
+        assert!(!are_uniform(&outcomes(&Replicated::COMPUTATIONAL, plan.clone(), keys)), "{keys:?}");
+    }
+}
+
+/// Without the shuffle outcomes are those of the keys as they came.
+#[test]
+fn rows_that_are_not_shuffled_are_seen() {
+    let kept = Altered::beginning_with(&Replicated::COMPUTATIONAL, |_| plant(&[Mistake::ShuffleInPlace]));
+    let counts = outcomes(kept, plan(), [3, 1, 4, 2]);
+    assert_eq!(counts.len(), 1);
+    assert!(!are_uniform(&counts));
 }

@@ -1,11 +1,16 @@
 //! Steps on public registers, which openings fill: values from others, of which anything may be expected.
 
-use super::Bank;
+use super::{Bank, fill_bits};
 use crate::{Error, vector, with_element};
 use tacit_kernel::Element;
-use tacit_program::plan::{Domain, Reg, Width};
+use tacit_program::plan::{Domain, Public, Reg, Width};
 
 impl Bank {
+    /// Copies a register that another bank of the same plan holds, too: one that is public.
+    pub fn copy_from(&mut self, other: &Self, reg: Reg) {
+        self.make(reg).bytes_mut().copy_from_slice(other.get(reg).bytes());
+    }
+
     /// The low bits of public numbers, position by position.
     pub(super) fn public_bits(&mut self, a: Reg, count: u8, dst: Reg) {
         let cols = self.shape(a).cols;
@@ -57,5 +62,20 @@ impl Bank {
             )));
         }
         Ok(())
+    }
+
+    /// Bits, each with a public one.
+    pub(super) fn bits_public(&mut self, a: Reg, c: &Public, dst: Reg, work: impl Fn(u64, u64) -> u64) {
+        let mut out = self.take(dst);
+        let mut public = vec![0; out.words::<u64>().len()];
+        match c {
+            Public::Register(c) => public.copy_from_slice(self.get(*c).words()),
+            c => fill_bits(c, &mut public),
+        }
+        let a = self.get(a).words::<u64>();
+        for ((out, &a), &c) in out.words_mut::<u64>().iter_mut().zip(a).zip(&public) {
+            *out = work(a, c);
+        }
+        self.put(dst, out);
     }
 }
