@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._location import fault
+from tacit._location import caller, fault
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.schema import SecretTable
 from tacit.tables.table import Table
@@ -82,7 +82,7 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         optimised = optimize(read, schema=schema, dialect="duckdb")
     except SqlglotError as error:
         raise fault(ProgramError, f"SQL: {error}") from None
-    return Query(tables, matches).table(optimised)
+    return Query(tables, matches, [caller()]).table(optimised)
 
 
 def _schema(columns: Mapping[str, ColumnType]) -> dict[str, str]:
