@@ -218,3 +218,14 @@ def test_a_plan_with_another_schema_is_no_plan(tmp_path: Path) -> None:
     (tmp_path / "other.plan").write_bytes(data.replace(b'"east"', b'"EAST"'))
     with pytest.raises(tacit.PlanError, match="isn't the one that the program was made for"):
         tacit.Plan.load(tmp_path / "other.plan")
+    for before, after in [
+        (b'"kind": "text"', b'"kind": "fail"'),
+        (b'"rows": 6', b'"rows": 7'),
+        (b'"rows": 6', b'"rows": 1000000000000'),
+        (b'"high": 99,', b'"high": [],'),
+        (b'"null": false', b'"null": 3'),
+    ]:
+        assert before in data
+        (tmp_path / "other.plan").write_bytes(data.replace(before, after))
+        with pytest.raises(tacit.PlanError):
+            tacit.Plan.load(tmp_path / "other.plan")
