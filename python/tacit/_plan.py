@@ -245,9 +245,9 @@ class Plan:
 
     def _check_tables(self) -> None:
         """Raises a `ValueError` unless each table is the one whose digest the program has."""
-        names = {(given.owner, given.name) for given in self.inputs}
+        shapes = {(given.owner, given.name): given.shape for given in self.inputs}
         for schema in self.tables:
-            if any((schema.owner, name) not in names for name in schema.inputs()):
+            if any(shapes.get((schema.owner, name)) != (schema.rows,) for name in schema.inputs()):
                 raise ValueError(f"the schema of {schema.name} isn't the one that the program was made for")
 
     def show(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.test_deployment import free_ports
@@ -44,6 +45,21 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             printed += done.stdout
     assert "{'mean': 35.0, 'highest': None}" in printed
     assert "{'mean': 35.0, 'highest': 60.0}" in printed
+
+
+def test_the_page_on_tables_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stays = {"patient": [1, 2, 1], "days": [3, 4, 5], "ward": ["east", "west", None]}
+    pd.DataFrame(stays).to_parquet("stays.parquet")
+    document = (ROOT / "docs" / "tables.md").read_text()
+    ((language, _, text),) = BLOCK.findall(document)
+    assert language == "python"
+    names: dict[str, Any] = {}
+    exec(compile(text, "tables.md", "exec"), names)
+    assert "tables.md:17, clause:2" in capsys.readouterr().out
+    assert names["frame"].fillna("-").to_numpy().tolist() == [["east", 3], ["-", 5]]
 
 
 def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:

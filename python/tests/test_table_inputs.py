@@ -1,4 +1,4 @@
-"""Tables from pandas, Arrow, Parquet and CSV: what fits is shared as it is, what doesn't is named by column and row."""
+"""Tables from pandas, Arrow, Parquet and CSV; what doesn't fit is named by column and row."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_timestamp_with_a_time_of_day_is_no_day() -> None:
     frame = pd.DataFrame(ROWS).assign(
         born=pd.to_datetime(["1960-01-01 00:00", "1970-01-01 07:30", "1980-01-01 00:00"])
     )
-    with pytest.raises(tacit.InputError, match="column 'born', row 1: .* has a time of day"):
+    with pytest.raises(tacit.InputError, match=r"column 'born', row 1: .* has a time of day"):
         shared(frame)
 
 
@@ -162,26 +162,28 @@ def test_owners_give_several_tables_and_other_inputs() -> None:
         assert run(plan, bank=[first, 3, second]) == [14]
         assert run(plan, bank={"one": first, "two": second, "factor": 3}) == [14]
         assert run(plan, one=first, two=second, factor=3) == [14]
-        for wrong, says in [
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"bank": [first, second]}, "bank gives one, factor, two, and the list has 2"),
             ({"bank": first}, "bank gives several"),
             ({"one": first, "bank": [first, 3, second]}, "one of bank is given twice"),
             ({"one": first, "factor": 3}, "no value is given for two"),
-        ]:
+        ]
+        for wrong, says in cases:
             with pytest.raises(tacit.InputError, match=says):
                 run(plan, **wrong)
 
 
 def test_declarations_that_make_no_sense_are_refused() -> None:
     column = tables.integer(0, 9)
-    for options, says in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"schema": {}}, "has no columns"),
         ({"schema": {"x": tacit.int32}}, "is no type of a column"),
         ({"rows": 0}, "rows=0"),
         ({"unique": "y"}, "has no column 'y'"),
         ({"schema": {"x": tables.integer(0, 9, null=True)}, "unique": "x"}, "may be null"),
         ({"owner": "all"}, "can't be an owner"),
-    ]:
+    ]
+    for options, says in cases:
         known: dict[str, Any] = {"owner": "a", "schema": {"x": column}, "rows": 3, **options}
         with pytest.raises(tacit.ProgramError, match=says):
             tacit.table(known.pop("owner"), known.pop("schema"), **known)
@@ -216,3 +218,14 @@ def test_a_plan_with_another_schema_is_no_plan(tmp_path: Path) -> None:
     (tmp_path / "other.plan").write_bytes(data.replace(b'"east"', b'"EAST"'))
     with pytest.raises(tacit.PlanError, match="isn't the one that the program was made for"):
         tacit.Plan.load(tmp_path / "other.plan")
+    for before, after in [
+        (b'"kind": "text"', b'"kind": "fail"'),
+        (b'"rows": 6', b'"rows": 7'),
+        (b'"rows": 6', b'"rows": 1000000000000'),
+        (b'"high": 99,', b'"high": [],'),
+        (b'"null": false', b'"null": 3'),
+    ]:
+        assert before in data
+        (tmp_path / "other.plan").write_bytes(data.replace(before, after))
+        with pytest.raises(tacit.PlanError):
+            tacit.Plan.load(tmp_path / "other.plan")

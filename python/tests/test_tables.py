@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit import tables
+from tacit.tables import lookups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,8 +122,11 @@ def merged(left: pd.DataFrame, right: pd.DataFrame, how: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
-@pytest.mark.parametrize("seed", range(2))
-def test_joins_are_pandas_merges(how: str, seed: int) -> None:
+@pytest.mark.parametrize("few", [0, lookups.FEW])
+def test_joins_are_pandas_merges(how: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # By order, and by comparing all with all.
+    monkeypatch.setattr(lookups, "FEW", few)
+    seed = int(few > 0)
     random = np.random.default_rng(seed)
     first, second = people(random, 13 + 7 * seed), stays(random, 21 + 11 * seed)
     old = pd.Timestamp("1960-01-01")
@@ -196,7 +200,8 @@ def test_groups_are_those_of_pandas(keys: list[str]) -> None:
 
 
 @pytest.mark.parametrize("how", ["inner", "left"])
-def test_a_group_by_the_key_of_a_join_needs_no_sort(how: str) -> None:
+def test_a_group_by_the_key_of_a_join_needs_no_sort(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "FEW", 0)
     random = np.random.default_rng(8)
     first, second = people(random, 12), stays(random, 50)
 

@@ -158,7 +158,7 @@ mod tests {
         let run = ["run", "sum.py", "--simulate", "--input"];
         let given = |more: &[&str]| tacit(&[&run[..], more].concat());
         let (code, told, _) = given(&["sums=t.PARQUET"]);
-        assert_eq!((code, told.as_str()), (0, "output 0, to alice:\n[ 5 12 21 32]\n"));
+        assert_eq!((code, told.as_str()), (0, "output 0, to alice:\n[5 12 21 32]\n"));
         let (code, _, told) = given(&["others=t.csv"]);
         assert!(code == 2 && told.contains("t.csv: no table \"others\""), "{told}");
         let (code, _, told) = given(&["sums=t.csv", "--input", "sums=t.arrow"]);

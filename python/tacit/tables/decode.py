@@ -61,6 +61,8 @@ def _series(kind: ColumnType, parts: list[Any], null: Any) -> Any:
     elif kind.kind == "date":
         values = values.astype("datetime64[D]").astype("datetime64[s]")
     elif kind.kind == "category":
+        if len(values) and not 0 <= values.min() <= values.max() < len(kind.words):
+            raise ValueError("a revealed word is none of its category")
         values = np.array(kind.words, dtype=object)[values] if len(values) else np.array([], dtype=object)
     elif kind.kind == "text":
         values = (values << 32) | (parts[1] + (1 << 31))

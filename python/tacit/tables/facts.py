@@ -81,6 +81,10 @@ class Facts:
 
     def renamed(self, names: Mapping[str, str]) -> Facts:
         """The same of columns that are called otherwise, where those that aren't in `names` are gone."""
+        # A column that is gone may be the same as one that isn't.
+        gone = {one for pair in self.equal for one in pair if one not in names}
+        twins = {one: self.alias(one, names) for one in gone}
+        names = {**{one: names[twin] for one, twin in twins.items() if twin is not None}, **names}
 
         def there(columns: Iterable[str]) -> bool:
             return all(column in names for column in columns)
@@ -100,11 +104,12 @@ class Facts:
             settled=self.settled and len(order) == len(self.order),
             bounds={changed(key): count for key, count in self.bounds.items() if there(key)},
             determines=tuple(
-                (changed(given), frozenset(names[one] for one in then if one in names))
-                for given, then in self.determines
+                # What follows from a column that is gone follows from what that one follows from.
+                (changed(given), frozenset(names[one] for one in self._follow(given) if one in names))
+                for given, _ in self.determines
                 if there(given)
             ),
-            equal=tuple(changed(pair) for pair in self.equal if there(pair)),
+            equal=tuple(changed(pair) for pair in self.equal if there(pair) and len(changed(pair)) == 2),
         )
 
     def without(self, columns: Iterable[str], all_columns: Iterable[str]) -> Facts:

@@ -14,6 +14,7 @@ from tacit._tensor import Tensor, matmul
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.column import Column, column_of, made
 from tacit.tables.facts import Facts
+from tacit.tables.orders import wish
 from tacit.tables.ranges import within
 from tacit.tables.sorting import (
     compact_to_end,
@@ -263,6 +264,7 @@ def _ordered(
         raise fault(
             ProgramError, "different values of two columns are counted at once", "use a group_by for each"
         )
+    wish(table, least)
     placed = None if distinct else _in_place(table, least, keys)
     if placed is not None:
         least, starts = placed

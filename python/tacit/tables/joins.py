@@ -18,6 +18,8 @@ from tacit._location import fault
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, _aligned, both_valid, made
 from tacit.tables.facts import Facts
+from tacit.tables.lookups import is_small, looked_up
+from tacit.tables.orders import wish
 from tacit.tables.ranges import within
 from tacit.tables.sorting import (
     compact,
@@ -115,6 +117,8 @@ def _look_up(left: Table, right: Table, pairs: dict[str, str], how: str, names: 
     """Each row of the left table with the one of the right that has its key."""
     back = {there: here for here, there in pairs.items()}
     needed = [name for name in names if name not in back] if how in ("inner", "left") else []
+    if is_small(right, left):
+        return _compared(left, right, pairs, how, names, needed)
     merged = _merge(right, left, back, needed, list(left.columns), how)
     columns = dict(merged.many)
     found = merged.found
@@ -130,10 +134,43 @@ def _look_up(left: Table, right: Table, pairs: dict[str, str], how: str, names: 
     return _narrowed(result, merged, [here for _, here in merged.order], len(left))
 
 
+def _compared(
+    left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str], needed: list[str]
+) -> Table:
+    """The same by comparing all with all, where the right table has few rows; those of the left don't move."""
+    order = list(pairs.items())
+    second, first = _common(left, right, order)
+    found, chosen = looked_up(right, first, second, needed)
+    back = {there: here for here, there in pairs.items()}
+    columns = dict(left.columns)
+    if how in ("inner", "semi"):
+        # A key that is found isn't null.
+        for here in pairs:
+            column = columns[here]
+            if column.valid is not None:
+                columns[here] = Column(column.type.nullable(False), column.parts)
+    if how in ("inner", "left"):
+        for name, called in names.items():
+            column = chosen[name] if name in chosen else left[back[name]]
+            if name not in chosen and how == "inner":
+                column = columns[back[name]]
+            columns[called] = _where_found(column, found) if how == "left" else column
+    valid = left.valid & (~found if how == "anti" else found) if how != "left" else left.valid
+    facts = _facts(left, right, pairs, how, names, alone_is_left=False)
+    nulls = any(left[name].valid is not None for name in pairs)
+    kept = replace(facts, order=left.facts.order if not nulls or how in ("left", "anti") else ())
+    result = type(left)(columns, valid, kept, left.faults + right.faults)
+    if left.blocks is not None and all(columns[name] is left.columns[name] for name in left.blocks[0]):
+        result.blocks = left.blocks
+    return result
+
+
 def _look_up_backwards(
     left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str]
 ) -> Table:
     """Each row of the right table with the one of the left that has its key, and left rows without any."""
+    if how == "inner" and is_small(left, right):
+        return _turned(left, right, pairs, names)
     kept = [name for name in left.columns if name not in pairs or how == "left"]
     merged = _merge(left, right, pairs, kept, list(right.columns), how)
     found = merged.many_valid & merged.found
@@ -158,6 +195,21 @@ def _look_up_backwards(
     result = type(left)(columns, found | (alone & ~after), facts, left.faults + right.faults)
     result.blocks = tuple(order), merged.starts
     return result
+
+
+def _turned(left: Table, right: Table, pairs: dict[str, str], names: dict[str, str]) -> Table:
+    """An inner join the other way round, with columns called and standing as they would."""
+    back = {there: here for here, there in pairs.items()}
+    # What the left table's columns are called among those of the right.
+    called = {name: f"{name} on the left" for name in left.columns if pairs.get(name) != name}
+    joined_back = _look_up(right, left, back, "inner", called)
+    result = {}
+    for name in left.columns:
+        result[called.get(name, name)] = name
+    for name, new in names.items():
+        result[name] = new
+    chosen = joined_back.select(*result)
+    return chosen.rename(result)
 
 
 def _where_found(column: Column, found: Tensor) -> Column:
@@ -239,6 +291,8 @@ def _merge(
     # Rows whose keys are null may stand anywhere, if they don't count in the result.
     nullable = nulls[0] or (nulls[1] and not matched)
     theirs = [there for _, there in order]
+    wish(many, theirs)
+    wish(alone, [here for here, _ in order])
     sorted_many = list(many.facts.order[: len(theirs)]) == theirs
     if nulls[1] and not nullable:
         sorted_many = False

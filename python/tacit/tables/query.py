@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit._location import Location, caller, fault, said
+from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
@@ -30,8 +30,8 @@ class Query:
     """
 
     tables: Mapping[str, Table]
-    matches: Mapping[str, int] = field(default_factory=dict)
-    clauses: list[Location] = field(default_factory=lambda: [caller()])
+    matches: Mapping[str, int]
+    clauses: list[Location]
 
     def table(self, node: exp.Expr) -> Table:
         """The result of a query.

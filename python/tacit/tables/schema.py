@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tacit._handles import Handle, Secret
 from tacit._location import fault
 from tacit.errors import ProgramError, SecretError
-from tacit.tables.types import ColumnType
+from tacit.tables.types import KINDS, MAX_PLACES, ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+MAX_ROWS = 1 << 28
+"""Rows that a table may have: as many as elements of a tensor."""
 
 MARK = "#"
 """What stands between a table's name and the digest of its schema, in the name of the input of its rows."""
@@ -59,11 +62,14 @@ class Schema:
             ValueError: It is nothing of the kind.
         """
         try:
+            rows = known["rows"]
+            if type(rows) is not int or not 1 <= rows <= MAX_ROWS:
+                raise TypeError("a table has room for some number of rows")
             return Schema(
                 str(known["name"]),
                 str(known["owner"]),
                 columns_from_json(known["columns"]),
-                int(known["rows"]),
+                rows,
                 tuple(tuple(map(str, key)) for key in known["unique"]),
                 tuple(map(str, known["order"])),
             )
@@ -150,7 +156,7 @@ def table(
             raise fault(ProgramError, f"{word!r} can't be the name of a table or its owner", "use letters")
     if owner == "all":
         raise fault(ProgramError, "'all' can't be an owner", "name a party or a client: 'alice'")
-    if type(rows) is not int or rows < 1:
+    if type(rows) is not int or not 1 <= rows <= MAX_ROWS:
         raise fault(ProgramError, f"rows={rows!r}: a table has room for some number of rows")
     columns = dict(schema)
     if not columns:
@@ -197,11 +203,28 @@ def columns_to_json(columns: Mapping[str, ColumnType]) -> list[Any]:
 
 
 def columns_from_json(columns: Any) -> dict[str, ColumnType]:
-    """Names and types of columns, as `asdict` wrote them.
+    """Names and types of columns, as `columns_to_json` wrote them. A file may hold anything.
 
     Raises:
         TypeError: They aren't.
     """
-    return {
-        str(name): ColumnType(**{**kind, "words": tuple(map(str, kind["words"]))}) for name, kind in columns
-    }
+    return {str(name): _type_from_json(**kind) for name, kind in columns}
+
+
+def _type_from_json(
+    *,
+    kind: Any,
+    low: Any,
+    high: Any,
+    places: Any,
+    words: Any,
+    null: Any,
+    source: Any,
+    pattern: Any,
+) -> ColumnType:
+    numbers = all(type(one) is int and abs(one) < 1 << 63 for one in (low, high, places))
+    texts = type(words) is list and all(type(one) is str for one in (*words, source, pattern))
+    fits = kind in KINDS and numbers and texts and type(null) is bool and 0 <= places <= MAX_PLACES
+    if not fits or low > high or (kind == "category" and (low, high) != (0, len(words) - 1)):
+        raise TypeError("the type of a column is damaged")
+    return ColumnType(kind, low, high, places, tuple(words), null, source, pattern)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._location import fault
+from tacit._location import caller, fault
 from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.orders import Wishes
+from tacit.tables.orders import noted as note_wishes
 from tacit.tables.schema import SecretTable
 from tacit.tables.table import Table
 
@@ -59,12 +61,17 @@ def sql(
             )
     from tacit._trace import function, reveal
 
+    noted: list[Wishes] = []
+
     def asked(**given: Table) -> Any:
-        return reveal(_computed(query, given, matches or {}), to)
+        with note_wishes(given) as wishes:
+            noted.append(wishes)
+            return reveal(_computed(query, given, matches or {}), to)
 
     asked.__name__ = "sql"
     plan: Plan = function(asked).trace(**tables)
-    return plan
+    better = noted[0].better(tables)
+    return function(asked).trace(**{**tables, **better}) if better else plan
 
 
 def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int]) -> Table:
@@ -82,7 +89,7 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         optimised = optimize(read, schema=schema, dialect="duckdb")
     except SqlglotError as error:
         raise fault(ProgramError, f"SQL: {error}") from None
-    return Query(tables, matches).table(optimised)
+    return Query(tables, matches, [caller()]).table(optimised)
 
 
 def _schema(columns: Mapping[str, ColumnType]) -> dict[str, str]:

@@ -86,8 +86,7 @@ class Table(Unknown):
 
     def select(self, *names: str) -> Table:
         """These columns alone. Free."""
-        chosen = {name: self[name] for name in names}
-        return self._with(columns=chosen, facts=self.facts.renamed({name: name for name in names}))
+        return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
     def rename(self, names: Mapping[str, str]) -> Table:
         """Columns called otherwise: `{"old": "new"}`. Free."""
@@ -96,8 +95,7 @@ class Table(Unknown):
         changed = {name: names.get(name, name) for name in self.columns}
         if len(set(changed.values())) < len(changed):
             raise fault(ProgramError, "two columns of one name", "rename to names that aren't there")
-        columns = {changed[name]: column for name, column in self.columns.items()}
-        return self._with(columns=columns, facts=self.facts.renamed(changed))
+        return self._renamed({changed[name]: column for name, column in self.columns.items()}, changed)
 
     def assign(self, **values: Value) -> Table:
         """More columns, or others in the place of those that there are.
@@ -334,6 +332,15 @@ class Table(Unknown):
         for column in self.columns.values():
             words += words_of(column)
         return self.sorted_by(packed(words), Facts(leading=True, settled=True))
+
+    def _renamed(self, columns: Mapping[str, Column], names: Mapping[str, str]) -> Table:
+        """Some of the columns, under other names."""
+        made = Table(columns, self.valid, self.facts.renamed(names), self.faults)
+        if self.blocks is not None:
+            placed = [self.facts.alias(name, names) for name in self.blocks[0]]
+            if all(name is not None for name in placed):
+                made.blocks = tuple(names[name] for name in placed if name is not None), self.blocks[1]
+        return made
 
     def _with(self, **changes: Any) -> Table:
         known = {"columns": self.columns, "valid": self.valid, "facts": self.facts, "faults": self.faults}

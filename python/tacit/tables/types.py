@@ -7,7 +7,7 @@ import functools
 import hashlib
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tacit._location import fault
 from tacit.dtypes import DType, bool_, fixed, int64
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Kind: TypeAlias = Literal["integer", "decimal", "number", "boolean", "date", "category", "text"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+MAX_PLACES = 32
+"""Decimal places or fraction bits of a column, at most."""
 
 EPOCH = datetime.date(1970, 1, 1)
 
