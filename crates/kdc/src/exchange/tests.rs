@@ -336,8 +336,8 @@ fn without_servers_that_agree_there_is_no_ticket() {
     let mut world = World::new(Enctype::Aes128Sha1);
     let request = Asked::new(&world).bytes();
     world.shares.gone = true;
-    let (replays, shares) = (&mut world.replays, &mut world.shares);
-    let answer = answer(&world.settings, &world.principals, &request, NOW, replays, shares);
+    let (memory, shares) = (&world.memory, &mut world.shares);
+    let answer = answer(&world.settings, &world.principals, &request, NOW, memory, shares);
     assert_eq!(read_error(&answer.bytes), Some(29));
     assert!(answer.failed.is_some());
 }
@@ -493,7 +493,7 @@ fn tickets_that_are_not_right_are_refused() {
     const OPENED: &[&str] = &["verify"];
     const ALL: &[&str] = &["verify", "authenticator"];
     type Case = (i64, &'static [&'static str], fn(&mut Further));
-    let cases: [Case; 26] = [
+    let cases: [Case; 27] = [
         (6, OPENED, |given| (given.client, given.named) = ("ben", "ben")),
         (18, OPENED, |given| (given.client, given.named) = ("gone", "gone")),
         (31, &["verify"], |given| given.changed = Some(40)),
@@ -508,6 +508,7 @@ fn tickets_that_are_not_right_are_refused() {
         (37, ALL, |given| given.time = NOW + 301),
         (41, &["verify", "authenticator", "reply"], |given| given.body = Some(b"another".to_vec())),
         (44, &[], |given| given.kvno = 2),
+        (61, &[], |given| given.wish = |asked| asked.etypes.extend([1 << 24; 60])),
         (39, &[], |given| given.head = (4, 14)),
         (40, &[], |given| given.head = (5, 10)),
         (50, OPENED, |given| given.bare = true),
