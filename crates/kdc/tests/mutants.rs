@@ -1,6 +1,6 @@
 //! Readers of outside bytes, on mutants of what they are for.
 
-use proptest::prelude::RngCore;
+use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use tacit_kdc::readers;
 
