@@ -248,6 +248,12 @@ impl Server {
         Ok(Self { node: Arc::new(node), server, listener })
     }
 
+    /// How many programs it has made so far.
+    pub fn programs_made(&self) -> impl Fn() -> usize + use<> {
+        let node = self.node.clone();
+        move || node.programs.compiled()
+    }
+
     /// Serves until it must stop. All that requests can ask for is compiled first, so none waits for that.
     ///
     /// # Errors

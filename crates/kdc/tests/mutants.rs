@@ -11,7 +11,13 @@ const MUTANTS: usize = 20_000;
 fn readers_bear_mutants() {
     for (name, read, seeds) in readers::targets() {
         let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
-        for seed in &seeds {
+        for (number, seed) in seeds.iter().enumerate() {
+            let path = format!("{}/../../fuzz/corpus/{name}/seed-{number}", env!("CARGO_MANIFEST_DIR"));
+            let hint = "cargo run -p tacit-kdc --example write_seeds";
+            assert!(
+                std::fs::read(path).is_ok_and(|kept| kept == *seed),
+                "{name}'s corpus isn't up to date: {hint}"
+            );
             read(seed);
             (0..seed.len()).for_each(|end| read(&seed[..end]));
         }

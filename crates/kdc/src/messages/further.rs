@@ -206,8 +206,18 @@ mod tests {
             for length in 1..200 {
                 let client = Name { kind: 1, parts: vec!["c".repeat(length)] };
                 let (realm, service) = ("R", &client);
-                let (flags, authtime, endtime) = (0, 5, 6);
-                let grant = Grant { realm, client: &client, service, enctype, flags, authtime, endtime };
+                let (flags, authtime, starttime, endtime, renew_till) = (0, 5, Some(6), 7, Some(8));
+                let grant = Grant {
+                    realm,
+                    client: &client,
+                    service,
+                    enctype,
+                    flags,
+                    authtime,
+                    starttime,
+                    endtime,
+                    renew_till,
+                };
                 let (bytes, form) = grant.ticket_part();
                 assert_eq!(ticket_key_at(enctype, bytes.len()), Some(form.key_at), "{length}");
                 assert!(crate::circuits::fits(true, form));

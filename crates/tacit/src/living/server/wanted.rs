@@ -1,0 +1,160 @@
+//! Runs that this party wants, with inputs of its own.
+
+use super::{Server, Shared, log_end, mesh};
+use crate::deployment::{endpoint_of, run_over};
+use crate::living::asker::{Asked, Asker, Job, declined};
+use crate::living::control::{Player, Proposal, bound};
+use crate::run::{Given, Own};
+use crate::state::{NO_STATE, Residents};
+use crate::{Compiled, Endpoint, Error, Run, Source};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, PoisonError};
+use tacit_engine::Participants;
+use tacit_net::Transport;
+use tacit_net::stream::Lent;
+use tacit_program::Value;
+
+/// What a party has ready for a run that it wants.
+pub(super) struct Ready {
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) job: Job,
+}
+
+impl Server {
+    /// Serves a program of which each run has inputs of its own that this party gives, and may read and keep values of its own:
+    /// runs of it are those alone that all parties ask for under one tag ([`Asker`]). Clients that it names ask under that tag.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run so.
+    pub fn expect(&mut self, compiled: &Arc<Compiled>) -> Result<(), Error> {
+        self.endpoint_for(compiled).map(|_| ())
+    }
+
+    /// Asks for runs from other threads, while this serves.
+    pub fn asker(&self) -> Asker {
+        Asker::new(self.asked_for.0.clone(), self.hub.waker(), self.shared.holdings.clone())
+    }
+
+    /// What this party has to know of a program that is run for those who want it.
+    fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
+        let hash = compiled.hash();
+        if let Some(known) = self.expected.get(&hash) {
+            return Ok(known.clone());
+        }
+        if self.shared.offers.contains_key(&hash) {
+            return Err(Error::Refused("the program is served with the same inputs always".to_owned()));
+        }
+        let Shared { config, chosen, holdings, .. } = &*self.shared;
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let needs = Participants::clients_of(compiled.plan(), &parties);
+        if compiled.has_residents() && holdings.is_none() {
+            return Err(Error::Refused(NO_STATE.to_owned()));
+        }
+        let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
+        self.desk.expect(hash, needs, !compiled.program().keeps().is_empty());
+        self.expected.insert(hash, endpoint.clone());
+        Ok(endpoint)
+    }
+
+    /// Takes in what this process asks for.
+    pub(super) fn take_asked(&mut self) {
+        while let Ok(asked) = self.asked_for.1.try_recv() {
+            match asked {
+                Asked::Run(job) => {
+                    let want = (job.wanted.compiled.hash(), job.wanted.tag.clone());
+                    let endpoint = self.endpoint_for(&job.wanted.compiled).and_then(|endpoint| {
+                        let given: Vec<Option<&Value>> =
+                            job.wanted.inputs.iter().map(Option::as_ref).collect();
+                        endpoint.encode(self.shared.config.me(), &given)?;
+                        Ok(endpoint)
+                    });
+                    let refused =
+                        || Error::Refused("a run of this program and tag is wanted already".to_owned());
+                    match endpoint {
+                        Ok(_) if self.wanted.contains_key(&want) => job.end(Err(refused())),
+                        Ok(_) if self.desk.is_done() => {
+                            job.end(Err(declined("it begins no more runs")));
+                        }
+                        Ok(endpoint) => {
+                            self.wanted.insert(want.clone(), Ready { endpoint, job });
+                            self.desk.want(want);
+                        }
+                        Err(error) => job.end(Err(error)),
+                    }
+                }
+                Asked::NoMore(want) => {
+                    if self.wanted.remove(&want).is_some() {
+                        self.desk.unwant(&mut self.hub, &want);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells those who wanted runs that came to nothing.
+    pub(super) fn tell_failed(&mut self) {
+        for (want, reason) in self.desk.come_to_nothing() {
+            if let Some(ready) = self.wanted.remove(&want) {
+                ready.job.end(Err(declined(&reason)));
+            }
+        }
+    }
+
+    /// Tells how a run ended to whoever wanted it.
+    pub(super) fn tell_asker(
+        &mut self,
+        proposal: &Proposal,
+        result: Result<Run, Error>,
+        asker: &Sender<Result<Run, Error>>,
+    ) -> Result<(), Error> {
+        let admitted = self.attempts.admit();
+        if admitted.is_err() {
+            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        }
+        log_end(proposal, &result, &mut self.failures);
+        // If nobody waits any more, nobody asks.
+        let _ = asker.send(result);
+        admitted
+    }
+}
+
+/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
+pub(super) fn play_wanted(
+    shared: &Shared,
+    proposal: &Proposal,
+    ready: &Ready,
+    links: Lent,
+) -> Result<Run, Error> {
+    let Shared { config, chosen, holdings, wrap, .. } = shared;
+    let Ready { endpoint, job } = ready;
+    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
+    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+    let endpoint =
+        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
+    let given = Given::Values(vec![inputs]);
+    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut apart = None;
+    if compiled.program().keeps().is_empty() {
+        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
+            apart = Some(state.apart(compiled.program(), fill)?);
+        }
+        held = None;
+    }
+    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
+    let own = match apart.as_mut().or(whole) {
+        Some(state) if compiled.has_residents() => {
+            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
+        }
+        _ => Own { given, source: Source::InRun, residents: None },
+    };
+    let transport: Box<dyn Transport> = match wrap {
+        Some(wrap) => wrap(links),
+        None => Box::new(links),
+    };
+    let mesh = mesh(transport, config, config.me(), &players);
+    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
+    drop(held);
+    Ok(runs?.swap_remove(0))
+}
