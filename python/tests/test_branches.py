@@ -110,8 +110,8 @@ def test_steps_that_repeat_have_branches(protocol: str) -> None:
         number("alice", 0, 99), tacit.secret("bob", shape=(3,), dtype=tacit.int32, range=(0, 1))
     )
     with tacit.local(protocol) as run:
-        assert run(plan, x=7, flags=[1, 0, 1]) == 34
-        assert run(plan, x=40, flags=[0, 0, 0]) == 5
+        assert run(plan, x=7, flags=np.array([1, 0, 1])) == 34
+        assert run(plan, x=40, flags=np.array([0, 0, 0])) == 5
 
 
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
