@@ -98,6 +98,22 @@ def test_dicts_of_arms_go_by_their_keys(protocol: str) -> None:
             assert run(plan, **given).tolist() == expected
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_steps_that_repeat_have_branches(protocol: str) -> None:
+    def collatz(x: tacit.Tensor, flags: tacit.Tensor) -> tacit.Revealed:
+        def step(x: tacit.Tensor, flag: tacit.Tensor) -> tacit.Tensor:
+            return tacit.cond(flag > 0, lambda x: tacit.clip(x * 3 + 1, 0, 99), lambda x: x // 2, x)
+
+        return tacit.reveal(tacit.repeat(3, step, x, over=flags))
+
+    plan = tacit.function(collatz).trace(
+        number("alice", 0, 99), tacit.secret("bob", shape=(3,), dtype=tacit.int32, range=(0, 1))
+    )
+    with tacit.local(protocol) as run:
+        assert run(plan, x=7, flags=np.array([1, 0, 1])) == 34
+        assert run(plan, x=40, flags=np.array([0, 0, 0])) == 5
+
+
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
     def refused(body: Any, match: str) -> None:
         def chosen(c: tacit.Tensor, x: tacit.Tensor) -> Any:

@@ -41,16 +41,17 @@ def test_numbers_are_computed_and_compared() -> None:
 
 
 def test_functions_of_secrets_are_those_of_other_protocols() -> None:
-    def functions(x: tacit.Tensor, n: tacit.Tensor) -> list[tacit.Revealed]:
-        return [tacit.reveal(made) for made in (tacit.sigmoid(x), np.sqrt(x), x / (x + 1), 100 // n, 100 % n)]
+    def functions(x: tacit.Tensor, m: tacit.Tensor, n: tacit.Tensor) -> list[tacit.Revealed]:
+        return [tacit.reveal(made) for made in (tacit.sigmoid(x), np.sqrt(x), x / (x + 1), m // n, m % n)]
 
     x = tacit.secret("alice", shape=(), dtype=tacit.fixed(8), range=(0, 16))
-    n = tacit.secret("bob", shape=(), range=(1, 12))
-    plan = tacit.function(functions).trace(x, n)
+    m = tacit.secret("bob", shape=(), dtype=tacit.int32, range=(0, 100))
+    n = tacit.secret("carol", shape=(), dtype=tacit.int32, range=(1, 12))
+    plan = tacit.function(functions).trace(x, m, n)
     results = []
     for protocol in ("mascot", "replicated"):
         with tacit.local(protocol) as run:
-            results.append(run(plan, x=6.25, n=7))
+            results.append(run(plan, x=6.25, m=100, n=7))
     assert results[0] == results[1]
     assert results[0][1] == 2.5
     assert results[0][3:] == [14, 2]

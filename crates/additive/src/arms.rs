@@ -10,7 +10,7 @@
 //! **Inside one another** masks add up. Of arms that exclude one another each has factors that are independent of all others':
 //! where their paths part all but one have a mask of that branch that the others haven't.
 //!
-//! **Once.** Masks serve one branch, and `s` is drawn and noted as used before `s ^ t` is sent: a second `t` under one `s` would show
+//! **Once.** Masks serve one branch, in a body that is repeated one turn of it, and `s` is drawn and noted as used before `s ^ t` is sent: a second `t` under one `s` would show
 //! `t ^ t'`.
 //!
 //! **Seeds.** Where all parties' masks can be expanded from a few seeds of 128 bits, these are what the supply gives
@@ -67,10 +67,14 @@ impl Party {
         }
         let own = self.demand.range(Drawer::Op(op), BITS).ok_or_else(missing)?;
         let places = own.start + items.start..own.start + items.end;
-        let sharing =
-            self.plan.masked_around(region).filter(|(_, swap)| self.intervals.contains_key(&swap.op));
-        for (region, swap) in sharing {
-            let masks = self.arm_masks.get(&swap.op).ok_or_else(missing)?;
+        // Those of this turn, in a section.
+        let shift = self.plan.shift(op);
+        for (region, swap) in self.plan.masked_around(region) {
+            let drawn_by = swap.op + shift;
+            if !self.intervals.contains_key(&drawn_by) {
+                continue;
+            }
+            let masks = self.arm_masks.get(&drawn_by).ok_or_else(missing)?;
             let swapped = bits::get(self.bank.get(swap.opened).words(), 0);
             let [a, b, _] = &mut *triple;
             let factors = [a.value.words_mut(), b.value.words_mut()];

@@ -134,7 +134,13 @@ fn intervals(plan: &Plan, triples: &Demand) -> BTreeMap<u32, Range<u64>> {
     for op in 0..plan.op_count() {
         let Some(own) = triples.range(Drawer::Op(op), BITS) else { continue };
         for (region, swap) in plan.masked_around(plan.op(op).region) {
-            let all = &mut arms.entry(swap.op).or_default()[usize::from(region.arm == 1)];
+            // Each turn of a section has masks of its own. What stands elsewhere than they shares nothing.
+            let shift = plan.shift(op);
+            if plan.section_of(op - shift) != plan.section_of(swap.op) {
+                continue;
+            }
+            let drawn_by = swap.op + shift;
+            let all = &mut arms.entry(drawn_by).or_default()[usize::from(region.arm == 1)];
             let before = all.take().unwrap_or_else(|| own.clone());
             *all = Some(before.start.min(own.start)..before.end.max(own.end));
         }

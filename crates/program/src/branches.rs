@@ -6,7 +6,8 @@
 //!
 //! Where a protocol has means for branches, arms become regions of the plan ([`crate::plan::Region`]), and what an arm
 //! computes while it isn't active may be anything. So whatever would show it, or rests on its being in a range, is refused in arms:
-//! outputs, what authors assume, repeated bodies, shuffles.
+//! outputs, what authors assume, repeated bodies, shuffles. A branch may stand in a body that is repeated, as a whole: each turn
+//! has a condition of its own.
 
 use std::collections::HashMap;
 
@@ -30,6 +31,8 @@ pub(crate) struct Arm {
     pub(crate) condition: NodeId,
     /// Whether it is active where the condition is set.
     pub(crate) set: bool,
+    /// The innermost repeated body that it stands in, by its place among all.
+    pub(crate) body: Option<usize>,
 }
 
 /// The arms of a program, each after the one that it stands in, and the arm of every node: numbers from 1, 0 for none.
@@ -49,7 +52,9 @@ impl Branches {
         let (mut branches, mut numbers) = (Self::default(), HashMap::new());
         for (place, node) in nodes.iter().enumerate() {
             let wrong = |what| (place, Fault::Branch { what });
-            let arm = branches.of(node, &mut numbers);
+            // Inner ones come first.
+            let body = loops.iter().position(|inner| inner.body.contains(&place));
+            let arm = branches.of(node, body, &mut numbers);
             let arm = arm.ok_or_else(|| wrong("values of different arms meet"))?;
             let too_many = |what, limit| Err((place, Fault::TooMany { what, limit }));
             if branches.arms.len() > MAX_ARMS {
@@ -59,13 +64,13 @@ impl Branches {
             if branches.around(arm).count() > MAX_DEPTH + 1 {
                 return too_many("arms inside one another", MAX_DEPTH);
             }
-            if arm != 0 && loops.iter().any(|inner| inner.body.contains(&place)) {
-                return Err(wrong("a branch and a body that is repeated can't stand in one another"));
-            }
             if arm != 0
                 && let Some(what) = refused(&node.operation)
             {
                 return Err(wrong(what));
+            }
+            if branches.around(arm).filter_map(|arm| branches.arm(arm)).any(|arm| arm.body != body) {
+                return Err(wrong("a branch stands in a repeated body as a whole, or outside of it"));
             }
             branches.of_node.push(arm);
         }
@@ -79,7 +84,7 @@ impl Branches {
     }
 
     /// The arm of a node, whose operands' are known; `None` if they are in arms of which neither is around the other.
-    fn of(&mut self, node: &Node, numbers: &mut HashMap<Arm, u32>) -> Option<u32> {
+    fn of(&mut self, node: &Node, body: Option<usize>, numbers: &mut HashMap<Arm, u32>) -> Option<u32> {
         let arm = |id: &NodeId| self.of_node[id.index()];
         let mut all: Vec<u32> = node.operands.iter().map(arm).collect();
         if let (Operation::Where, [condition, set, not]) = (&node.operation, &node.operands[..]) {
@@ -89,7 +94,7 @@ impl Branches {
         }
         let parent = all.into_iter().try_fold(0, |inner, arm| self.inner(inner, arm))?;
         let Operation::Within { set } = node.operation else { return Some(parent) };
-        let arm = Arm { parent, condition: node.operands[0], set };
+        let arm = Arm { parent, condition: node.operands[0], set, body };
         Some(*numbers.entry(arm).or_insert_with(|| {
             self.arms.push(arm);
             self.arms.len() as u32
@@ -135,9 +140,9 @@ fn refused(operation: &Operation) -> Option<&'static str> {
         Operation::Assume { .. } => {
             Some("nothing can be assumed in an arm: its values may be anything where it isn't taken")
         }
-        Operation::State { .. } | Operation::Step | Operation::Repeat { .. } | Operation::After => {
-            Some("a body that is repeated can't stand in an arm")
-        }
+        Operation::State { .. } | Operation::Step | Operation::Repeat { .. } | Operation::After => Some(
+            "a body that is repeated can't stand in an arm, nor may an arm's value go on to its next step",
+        ),
         Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
         Operation::Sort | Operation::SortToo => Some("an arm can't sort but by a network of comparisons"),
         Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. } => {
@@ -193,7 +198,7 @@ impl Program {
     /// How many branches there are: conditions of which one arm or the other is taken.
     pub fn branches(&self) -> usize {
         let mut conditions: Vec<_> =
-            self.branches.arms.iter().map(|arm| (arm.parent, arm.condition)).collect();
+            self.branches.arms.iter().map(|arm| (arm.parent, arm.condition, arm.body)).collect();
         conditions.sort_unstable();
         conditions.dedup();
         conditions.len()
@@ -297,6 +302,41 @@ mod tests {
         });
         let chosen = build.select(c, clipped.unwrap()[0], x).unwrap();
         assert!(what(finished(build, chosen)).contains("repeated"));
+    }
+
+    #[test]
+    fn a_branch_may_stand_in_a_repeated_body_and_no_body_in_an_arm() {
+        // The same condition outside and in the body: two branches.
+        let (mut build, [c, x, y]) = begun();
+        let (set, not) = (build.if_set(c, x).unwrap(), build.unless_set(c, y).unwrap());
+        let outside = build.select(c, set, not).unwrap();
+        let repeated = build.repeat(3, &[x], &[], |build, states, _| {
+            let (set, not) = (build.if_set(c, states[0])?, build.unless_set(c, states[0])?);
+            let negative = build.neg(set)?;
+            Ok(vec![build.select(c, negative, not)?])
+        });
+        let sum = build.add(outside, repeated.unwrap()[0]).unwrap();
+        let program = finished(build, sum).unwrap();
+        assert_eq!(program.branches.arms.len(), 4);
+        assert_eq!(program.branches.arms.iter().filter(|arm| arm.body.is_some()).count(), 2);
+        assert_eq!(Program::from_bytes(&program.to_bytes()).unwrap(), program);
+
+        // An arm's value in a body that begins in it.
+        let (mut build, [c, x, y]) = begun();
+        let set = build.if_set(c, x).unwrap();
+        let repeated = build.repeat(3, &[y], &[], |build, states, _| {
+            let sum = build.add(states[0], set)?;
+            let [low, high] = [-9, 9].map(|end| build.public(Dtype::Int, vec![], vec![end]).unwrap());
+            Ok(vec![build.clip(sum, low, high)?])
+        });
+        let result = repeated.unwrap()[0];
+        assert!(what(finished(build, result)).contains("as a whole"));
+
+        // What an arm makes as the next step's state.
+        let (mut build, [c, x, _]) = begun();
+        let repeated = build.repeat(3, &[x], &[], |build, states, _| Ok(vec![build.if_set(c, states[0])?]));
+        let result = repeated.unwrap()[0];
+        assert!(what(finished(build, result)).contains("next step"));
     }
 
     #[test]

@@ -75,12 +75,13 @@ fn functions_of_secrets() -> Result<(), ProgramError> {
     let a = build.input("P0", "a", kind, &[2], Range::new(-20, 20))?;
     let b = build.input("alice", "b", kind, &[1], Range::new(-5, 5))?;
     let n = build.input("P1", "n", Dtype::Int, &[2], Range::new(1, 6))?;
-    let made = [build.ratio(a, b)?, build.sqrt(a)?, build.quotient(n, n)?, build.remainder(n, n)?];
+    let m = build.input("P0", "m", Dtype::Int, &[2], Range::new(-9, 20))?;
+    let made = [build.ratio(a, b)?, build.sqrt(a)?, build.quotient(m, n)?, build.remainder(m, n)?];
     for result in made {
         build.reveal(result, Recipient::All)?;
     }
     let program = build.finish()?;
-    assert_eq!(checked(&program, 2), 8);
+    assert_eq!(checked(&program, 2), 4 * 3, "all four results at both parties and the client");
     cost::check(&subject(3), &program, "functions of secrets");
     Ok(())
 }

@@ -324,6 +324,66 @@ fn a_branch_after_a_repeated_section_is_right() {
     }
 }
 
+/// A branch in each of four turns, with one inside, by conditions that turns make; and one by a condition from outside, which
+/// stands before the turns, too.
+fn repeated_branches(cols: usize) -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let x = build.input("P0", "x", Dtype::Bool, &[cols], None)?;
+    let y = build.input("P0", "y", Dtype::Bool, &[cols], None)?;
+    let c = build.input("alice", "c", Dtype::Bool, &[], None)?;
+    let all = build.input("alice", "all", Dtype::Bool, &[4], None)?;
+    let by = |build: &mut Builder, c, x, [long, short]: [usize; 2]| -> Result<_, ProgramError> {
+        let (set, not) = (build.if_set(c, x)?, build.unless_set(c, x)?);
+        let (set, not) = (chain(build, long, set, y)?, chain(build, short, not, y)?);
+        build.select(c, set, not)
+    };
+    let before = by(&mut build, c, x, [2, 1])?;
+    let turned = build.repeat(4, &[before], &[all], |build, states, steps| {
+        let own = by(build, steps[0], states[0], [3, 2])?;
+        let (set, not) = (build.if_set(c, own)?, build.unless_set(c, own)?);
+        let set = by(build, steps[0], set, [1, 4])?;
+        Ok(vec![build.select(c, set, not)?])
+    })?;
+    build.reveal(turned[0], Recipient::All)?;
+    build.finish()
+}
+
+/// Each turn takes the triples of its own longest path, and masks of its own.
+#[test]
+fn branches_in_a_repeated_section_are_right_and_take_their_longest_path() {
+    let program = repeated_branches(5).expect("it is well formed");
+    for parties in [2, 3, 4] {
+        let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
+        assert!(!plan.sections.is_empty(), "the turns are a section");
+        // Before: a branch and its choice. In each turn two, of which one has arms of which only one has a branch inside.
+        assert_eq!(drawn(&MASKED, &plan, parties), [(2 + 1) + 4 * ((3 + 1) + (4 + 1) + 1), 1 + 4 * 2]);
+        for seed in 0..8 {
+            let what = format!("{parties} parties, seed {seed}");
+            equality::check(&subject(&MASKED, parties), &program, &mut Rng::new(seed), &what);
+        }
+        cost::check(&subject(&MASKED, parties), &program, "branches in turns");
+    }
+    for protocol in [&GMW as &'static dyn Protocol, &BITS] {
+        equality::check(&subject(protocol, 3), &program, &mut Rng::new(1), "without a dealer, without masks");
+        cost::check(&subject(protocol, 3), &program, "branches in turns");
+    }
+}
+
+/// Whatever arm each turn takes, all but one see uniform bits.
+#[test]
+fn what_branches_open_in_each_turn_tells_nothing() {
+    let program = repeated_branches(4).expect("it is well formed");
+    let plan = lower(&program, MASKED.capabilities()).expect("bits have ANDs").plan;
+    for (c, all) in [(0, [0, 1, 0, 1]), (1, [0, 0, 1, 1])] {
+        let mut inputs = generate::inputs(&program.input_types(), &mut Rng::new(3));
+        (inputs[2], inputs[3]) = (vec![c], all.to_vec());
+        let case = Case::new(&MASKED, 2, plan.clone(), &inputs);
+        let bits = seen(&case, 0);
+        // Both masked operands of at least ten ANDs of four columns in each of four turns.
+        assert!(bits.clone().is_ok_and(|bits| bits > 2 * 10 * 4 * 4), "{c}, {all:?}: {bits:?}");
+    }
+}
+
 /// Every nesting, against the clear-text evaluator; and triples by the formula of the paper.
 #[test]
 fn every_nesting_is_right_and_takes_its_longest_path() {

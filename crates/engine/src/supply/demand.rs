@@ -5,7 +5,7 @@ use crate::Error;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_program::plan::{Domain, Local, Plan, Reg, Rows, Section};
+use tacit_program::plan::{Domain, Local, Plan, Reg, Region, Rows, Section};
 
 /// What draws: it has one range of each kind, and draws every item of it once or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,7 +32,8 @@ pub enum Arms {
     /// All arms are executed, whichever is active. So this is only for a protocol whose inactive arms send nothing that a triple
     /// masks as it is ([`SupplyKind::Masks`]): two values under one item show their difference. It holds for branches with one
     /// condition for all columns; where each column has its own, other columns may be active in either arm, and ranges stay
-    /// apart. So they do in what repeats, where another arm may be active in each turn.
+    /// apart. In what repeats another arm may be active in each turn: a branch whose masks each turn draws anew shares ranges within
+    /// a turn, and any other's stay apart.
     Shared,
     /// Arms' ANDs are those of one circuit, in which all wires of inactive arms are zero ([`tacit_circuit::motif`]): plans have no
     /// regions.
@@ -58,12 +59,12 @@ impl Demand {
         let mut layout = Layout::of(plan, arms);
         let inputs = (0..plan.inputs.len() as u32).map(|input| (Drawer::Input(input), 0));
         let outputs = (0..plan.outputs.len() as u32).map(|output| (Drawer::Output(output), 0));
-        let ops = (0..plan.op_count()).map(|at| (Drawer::Op(at), plan.op(at).region as usize));
+        let ops = (0..plan.op_count()).map(|at| (Drawer::Op(at), layout.counted(plan, at)));
+        let ops: Vec<_> = ops.collect();
         let mut own = Vec::new();
         for (drawer, region) in inputs.chain(ops).chain(outputs) {
             for (kind, count) in needs(drawer).into_iter().filter(|(_, count)| *count > 0) {
-                let region =
-                    if kind == SupplyKind::Triple(Domain::Bits) { layout.counted[region] } else { 0 };
+                let region = if kind == SupplyKind::Triple(Domain::Bits) { region } else { 0 };
                 let before = layout.own[region].entry(kind).or_default();
                 own.push(((drawer, kind), region, *before..*before + count));
                 *before += count;
@@ -110,46 +111,78 @@ impl Demand {
     }
 }
 
-/// Where regions lie. What a region draws itself comes first, then its branches one after another, each as long as its
-/// longest arm.
+/// Where regions lie, each turn's of those that draw masks in each. What a region draws itself comes first, then its branches
+/// one after another, each as long as its longest arm.
 struct Layout {
-    /// The region in which each region's draws are counted: its own, or where ranges stay apart the one around it.
-    counted: Vec<usize>,
+    arms: Arms,
+    /// The section in whose turns each region draws its masks.
+    homes: Vec<Option<usize>>,
+    /// Whether it may be active where it isn't counted on.
+    changing: Vec<bool>,
+    /// Where each region's draws are counted, by what its turn adds to addresses: at a place of its own, or where ranges stay apart
+    /// at that of the one around it.
+    places: HashMap<(u32, u32), usize>,
     /// What each draws itself.
     own: Vec<Counts>,
-    /// The branches in each: their conditions, and for each arm its regions.
+    /// The branches in each: their conditions, and for each arm the places of its regions.
     branches: Vec<Vec<Branch>>,
 }
 
 struct Branch {
-    /// The region that it stands in, and what says which arm is active.
-    condition: (u32, Rows),
+    /// The region that it stands in, what says which arm is active, and the turn.
+    condition: (u32, Rows, u32),
     arms: BTreeMap<u8, Vec<usize>>,
 }
 
 impl Layout {
     fn of(plan: &Plan, arms: Arms) -> Self {
-        let count = plan.regions.len() + 1;
-        let mut counted: Vec<usize> = vec![0; count];
-        let mut branches: Vec<Vec<Branch>> = (0..count).map(|_| Vec::new()).collect();
-        let changing = changing(plan);
-        for (index, region) in (1..).zip(&plan.regions) {
-            let parent = counted[region.parent as usize];
-            let is_apart = arms != Arms::Shared || changing[index];
-            if is_apart || plan.register(region.condition.reg).cols != 1 {
-                counted[index] = parent;
-                continue;
+        let homes = homes(plan);
+        let changing = changing(plan, &homes);
+        let places = HashMap::from([((0, 0), 0)]);
+        let mut layout =
+            Self { arms, homes, changing, places, own: vec![Counts::new()], branches: vec![Vec::new()] };
+        for region in 1..=plan.regions.len() as u32 {
+            if layout.homes[region as usize].is_none() {
+                layout.place(plan, region, 0);
             }
-            counted[index] = index;
-            let condition = (region.parent, region.condition);
-            let found = branches[parent].iter().position(|branch| branch.condition == condition);
-            let place = found.unwrap_or_else(|| {
-                branches[parent].push(Branch { condition, arms: BTreeMap::new() });
-                branches[parent].len() - 1
-            });
-            branches[parent][place].arms.entry(region.arm).or_default().push(index);
         }
-        Self { counted, own: vec![Counts::new(); count], branches }
+        layout
+    }
+
+    /// Where the draws of the operation at an address are counted.
+    fn counted(&mut self, plan: &Plan, at: u32) -> usize {
+        match plan.op(at).region {
+            0 => 0,
+            region => self.place(plan, region, plan.shift(at)),
+        }
+    }
+
+    /// The place of a region in the turn that adds so much to addresses. A region's comes after that of the one that it stands in.
+    fn place(&mut self, plan: &Plan, region: u32, shift: u32) -> usize {
+        let Some(own) = plan.region(region) else { return 0 };
+        let shift = if self.homes[region as usize].is_some() { shift } else { 0 };
+        if let Some(&known) = self.places.get(&(region, shift)) {
+            return known;
+        }
+        let parent = self.place(plan, own.parent, shift);
+        let is_apart = self.arms != Arms::Shared || self.changing[region as usize];
+        let place = if is_apart || plan.register(own.condition.reg).cols != 1 {
+            parent
+        } else {
+            let place = self.own.len();
+            self.own.push(Counts::new());
+            self.branches.push(Vec::new());
+            let condition = (own.parent, own.condition, shift);
+            let found = self.branches[parent].iter().position(|branch| branch.condition == condition);
+            let number = found.unwrap_or_else(|| {
+                self.branches[parent].push(Branch { condition, arms: BTreeMap::new() });
+                self.branches[parent].len() - 1
+            });
+            self.branches[parent][number].arms.entry(own.arm).or_default().push(place);
+            place
+        };
+        self.places.insert((region, shift), place);
+        place
     }
 
     /// What all takes, and where each region begins.
@@ -183,21 +216,31 @@ impl Layout {
     }
 }
 
-/// The regions, by number, that may be active in one turn of a section and not in another: those with an operation in a
-/// section or a condition that turns write, and all around them.
-fn changing(plan: &Plan) -> Vec<bool> {
+/// The section, for each region by number, in each of whose turns its masks are drawn; `None` where they are drawn once, or not.
+fn homes(plan: &Plan) -> Vec<Option<usize>> {
+    let own = |region: &Region| region.swap.and_then(|swap| plan.section_of(swap.op));
+    std::iter::once(None).chain(plan.regions.iter().map(own)).collect()
+}
+
+/// The regions, by number, that may be active in one turn of a section and not in another, while masks of both turns are the
+/// same: those with an operation in a section where they have no masks of each turn, or a condition that such turns write, and all
+/// around them.
+fn changing(plan: &Plan, homes: &[Option<usize>]) -> Vec<bool> {
     let mut changing = vec![false; plan.regions.len() + 1];
-    for (op, _, times) in plan.counted_ops() {
-        changing[op.region as usize] |= times > 1;
+    for (op, address, _) in plan.counted_ops() {
+        changing[op.region as usize] |= plan.section_of(address) != homes[op.region as usize];
     }
     let copies = |section: &Section| {
         let slices = section.slices.iter().map(|slice| &slice.step);
         section.carry.iter().chain(slices).map(Local::writes).collect::<Vec<_>>()
     };
-    let written: HashSet<Reg> = plan.sections.iter().flat_map(copies).collect();
+    let written: Vec<HashSet<Reg>> =
+        plan.sections.iter().map(|section| copies(section).into_iter().collect()).collect();
     // A region comes after the one that it stands in.
     for (index, region) in (1..changing.len()).zip(&plan.regions).rev() {
-        changing[index] |= written.contains(&region.condition.reg);
+        let elsewhere = written.iter().enumerate().filter(|(section, _)| homes[index] != Some(*section));
+        changing[index] |= elsewhere.into_iter().any(|(_, written)| written.contains(&region.condition.reg));
+        changing[index] |= region.parent != 0 && homes[region.parent as usize] != homes[index];
         changing[region.parent as usize] |= changing[index];
     }
     changing

@@ -4,7 +4,7 @@
 use super::Lowering;
 use crate::branches::Arm;
 use crate::capabilities::Feature;
-use crate::plan::{Domain, Local, OpKind, Opening, Reg, Rows, Swap};
+use crate::plan::{Domain, Layout, Local, OpKind, Opening, Reg, Rows, Swap};
 use crate::program::NodeId;
 
 impl Lowering<'_> {
@@ -47,6 +47,23 @@ impl Lowering<'_> {
         swap
     }
 
+    /// The register of an arm's condition. A body that is repeated has one of its own: a branch there by a condition from outside
+    /// isn't the one by the same condition before it.
+    fn condition(&mut self, Arm { condition, body, .. }: Arm) -> Reg {
+        let reg = self.whole(condition);
+        let Some(body) = body.filter(|&body| !self.program.loops[body].body.contains(&condition.index()))
+        else {
+            return reg;
+        };
+        if let Some(&known) = self.conditions.get(&(body, reg)) {
+            return known;
+        }
+        let dst = self.fresh(self.plan.shape(reg).domain, 1);
+        self.plan.local(Local::Copy { a: reg, layout: Layout::whole(&[1]), at: 0, dst });
+        self.conditions.insert((body, reg), dst);
+        dst
+    }
+
     /// An arm's region, made with the first of its nodes.
     fn region(&mut self, arm: u32) -> u32 {
         let Some(&own) = self.program.branches.arm(arm) else { return 0 };
@@ -54,7 +71,7 @@ impl Lowering<'_> {
             return known;
         }
         let parent = self.region(own.parent);
-        let condition = self.whole(own.condition);
+        let condition = self.condition(own);
         let swap = self.capabilities.offers(Feature::MaskedArms).then(|| self.swap(own, parent, condition));
         let region = self.plan.masked_region(parent, Rows::one(condition, 0), own.set.into(), swap);
         self.regions.insert(arm, region);

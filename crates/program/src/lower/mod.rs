@@ -197,6 +197,8 @@ struct Lowering<'a> {
     regions: HashMap<u32, u32>,
     /// What puts masks of arms in their places, by the arm around and the condition.
     swaps: HashMap<(u32, Reg), plan::Swap>,
+    /// Conditions from outside of repeated bodies, in each that has a branch by them.
+    conditions: HashMap<(usize, Reg), Reg>,
     /// Circuits that were laid out, each with what was said of its inputs.
     circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }
@@ -226,6 +228,7 @@ impl<'a> Lowering<'a> {
             rectified: rectified::Rectified::default(),
             regions: HashMap::new(),
             swaps: HashMap::new(),
+            conditions: HashMap::new(),
             circuits: HashMap::new(),
         }
     }

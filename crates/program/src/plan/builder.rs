@@ -73,7 +73,8 @@ impl Builder {
     /// two arms. Arms of one branch have the same swap, and no others do.
     ///
     /// # Panics
-    /// If there is no such region, the swap is another branch's, its bit isn't public, or a section is begun.
+    /// If there is no such region, the swap is another branch's or of another section than the one that is open, or its bit isn't
+    /// public.
     pub fn masked_region(&mut self, parent: u32, condition: Rows, arm: u8, swap: Option<Swap>) -> u32 {
         self.assert_region(parent);
         self.needs = self.needs.with(Feature::Branches);
@@ -83,7 +84,8 @@ impl Builder {
             let single = |reg| (self.shape(reg).rows, self.shape(reg).cols) == (1, 1);
             let one_bit = self.shape(condition.reg).cols == 1 && condition.count == 1 && single(swap.opened);
             assert!(one_bit && arm < 2, "a single bit puts the masks of two arms in their places");
-            assert!(self.open.is_empty(), "masks serve one turn");
+            let begun = self.open.last().map_or(0, |open| self.sections[open.index].addresses.start);
+            assert!(swap.op >= begun, "masks serve one turn");
         }
         for other in &self.regions {
             let same = (other.parent, other.condition) == (parent, condition);

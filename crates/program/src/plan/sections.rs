@@ -165,7 +165,25 @@ impl Plan {
     ///
     /// # Panics
     /// If there is none.
-    pub fn op(&self, mut address: u32) -> &Op {
+    pub fn op(&self, address: u32) -> &Op {
+        let [first, left_out] = self.first_turn(address);
+        &self.ops[(first - left_out) as usize]
+    }
+
+    /// What the turn of an address adds to those of the first turn ([`Visit::shift`]).
+    pub fn shift(&self, address: u32) -> u32 {
+        address - self.first_turn(address)[0]
+    }
+
+    /// The innermost section that has an address of a first turn, by its place among all.
+    pub fn section_of(&self, address: u32) -> Option<usize> {
+        let has = |section: &Section| section.addresses.contains(&address);
+        // A section comes after the one that it stands in.
+        self.sections.iter().rposition(has)
+    }
+
+    /// An address in the first turn of all sections around it, and how many of those before it are written for no operation.
+    fn first_turn(&self, mut address: u32) -> [u32; 2] {
         let (mut left_out, mut passed) = (0, 0);
         for section in &self.sections {
             let first = section.addresses.start;
@@ -183,7 +201,7 @@ impl Plan {
                 passed = section.addresses.end;
             }
         }
-        &self.ops[(address - left_out) as usize]
+        [address, left_out]
     }
 
     /// Sections that stand in no other one.
