@@ -15,7 +15,9 @@ fn a_scalar_product_is_the_sum_of_its_products() {
         let mut sums = first.clone();
         cross_sums(&x, &x_other, &y, &y_other, terms, &mut sums);
         let expected: Vec<u64> = (0..count)
-            .map(|at| each[at * terms..(at + 1) * terms].iter().fold(first[at], |sum, &one| sum.wrapping_add(one)))
+            .map(|at| {
+                each[at * terms..(at + 1) * terms].iter().fold(first[at], |sum, &one| sum.wrapping_add(one))
+            })
             .collect();
         assert_eq!(sums, expected, "{count} of {terms} terms");
     }
