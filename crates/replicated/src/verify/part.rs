@@ -37,6 +37,9 @@ pub(super) struct Memory {
     pub(super) words: LongVectors,
 }
 
+/// Vectors that are kept: a batch's proofs have four long ones, and as many that these are folded to.
+const SPARE: usize = 8;
+
 /// Long vectors of words that aren't needed any more: new memory would have to be cleared by the system, page by page.
 #[derive(Default)]
 pub(super) struct LongVectors(Vec<Vec<u64>>);
@@ -55,7 +58,7 @@ impl LongVectors {
 
     /// Takes back what isn't needed any more.
     pub(super) fn put(&mut self, vector: Vec<u64>) {
-        if vector.len() >= LONG {
+        if vector.len() >= LONG && self.0.len() < SPARE {
             self.0.push(vector);
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use tacit_net::Phase;
 use tacit_program::cost::{Flow, Step};
-use tacit_program::plan::{Level, OpKind, Plan, Stage};
+use tacit_program::plan::{Components, Level, OpKind, Plan, Stage};
 use tacit_program::{Node, Program, Recipient};
 
 use super::Subject;
@@ -136,19 +136,21 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 }
 
 /// Rounds by which a plan's longest chain of messages may be shorter than its depth. All parties take the same
-/// part in a product; in a conversion or a shuffle, who sends needn't be the one whose share of the operand came last. So at
-/// every level where results are converted or shuffled a chain may be one shorter; a single operation's is exact.
+/// part in a product, unless some have no part in it; there, in a conversion and in a shuffle, who sends needn't be the one
+/// whose share of the operand came last. So at every level with such operations a chain may be one shorter; a single
+/// operation's is exact.
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
-        let kind = &plan.op(stage.op).kind;
-        matches!(
-            kind,
+        let op = plan.op(stage.op);
+        let converted = matches!(
+            op.kind,
             OpKind::Split { .. }
                 | OpKind::Inject { .. }
                 | OpKind::Shift { .. }
                 | OpKind::Msb { .. }
                 | OpKind::Shuffle { .. }
-        )
+        );
+        converted || op.parts != Components::ALL
     };
     let first = |stage: &&Stage| stage.stage == 0;
     let levels = plan.visits().skip(1);

@@ -204,20 +204,19 @@ fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, bit: Option<usize
     };
     let wraps = [majority(&mut build, tops), build.not(neither)];
     let mut carries = vec![sum.second(low)];
-    let asked;
-    match bit {
+    let asked = match bit {
         // Nothing is carried into the lowest positions.
         Some(bit) if low > 1 => {
             let [into_low, into_bit] = sum.carries_into(&mut build, [low, bit]);
             carries.push(into_low);
             let apart = sum.apart(&mut build, bit);
-            asked = Some(build.xor(apart, into_bit));
+            Some(build.xor(apart, into_bit))
         }
         bit => {
             carries.extend(sum.carry_into(&mut build, low));
-            asked = bit.map(|bit| sum.bit(&mut build, bit));
+            bit.map(|bit| sum.bit(&mut build, bit))
         }
-    }
+    };
     let modulus = shape.domain.modulus();
     let weight = modulus.sub(0, 1 << (bits - u64::from(by)));
     let weighted: Vec<(circuit::Wire, u128)> =

@@ -71,6 +71,9 @@ pub(crate) struct Limits {
     elements: usize,
 }
 
+/// Batches of which memory is kept: one is filled while another is proved. More are there where one operation fills several.
+const SPARE: usize = 2;
+
 /// How much a batch has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
@@ -176,6 +179,9 @@ impl Log {
 
     /// Takes the memory of a batch that is proved.
     pub(crate) fn reuse(&mut self, mut batch: Batch) {
+        if self.spare.len() >= SPARE {
+            return;
+        }
         batch.operations.clear();
         [&mut batch.x, &mut batch.y, &mut batch.e, &mut batch.masks]
             .into_iter()
