@@ -323,6 +323,17 @@ impl<'a> Lowering<'a> {
         if self.holds_ranges { numbers::three::held(self, reg, ty.range) } else { reg }
     }
 
+    /// What all parties hold, for circuits.
+    fn public_input(&mut self, id: NodeId, ty: &Type) -> Reg {
+        // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
+        if self.debug || self.strategy.field().is_some() {
+            self.refuse(|operation| Fault::NotOffered { operation, missing: "public inputs of circuits" });
+        }
+        let reg = self.plan.public(self.domain(id), ty.len());
+        self.plan.public_input(reg, self.form(id));
+        reg
+    }
+
     /// The plan's steps for one secret node, and where its elements are then.
     fn node(&mut self, id: NodeId, node: &Node) -> View {
         let Node { operation, operands, ty, .. } = node;
@@ -338,18 +349,7 @@ impl<'a> Lowering<'a> {
                 self.plan.kept(name, reg, self.form(id));
                 reg
             }
-            Operation::Known { .. } => {
-                // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
-                if self.debug || self.strategy.field().is_some() {
-                    self.refuse(|operation| Fault::NotOffered {
-                        operation,
-                        missing: "public inputs of circuits",
-                    });
-                }
-                let reg = self.plan.public(domain, ty.len());
-                self.plan.public_input(reg, self.form(id));
-                reg
-            }
+            Operation::Known { .. } => self.public_input(id, ty),
             Operation::Constant(_) => unreachable!("a constant is public"),
             Operation::State { .. }
             | Operation::Step
