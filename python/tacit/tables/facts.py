@@ -102,7 +102,7 @@ class Facts:
             unique=frozenset(changed(key) for key in self.unique if there(key)),
             order=tuple(order),
             settled=self.settled and len(order) == len(self.order),
-            bounds={changed(key): count for key, count in self.bounds.items() if there(key)},
+            bounds=least([(changed(key), count) for key, count in self.bounds.items() if there(key)]),
             determines=tuple(
                 # What follows from a column that is gone follows from what that one follows from.
                 (changed(given), frozenset(names[one] for one in self._follow(given) if one in names))
@@ -116,3 +116,11 @@ class Facts:
         """The same but for columns that are replaced."""
         gone = frozenset(columns)
         return self.renamed({name: name for name in all_columns if name not in gone})
+
+
+def least(bounds: Iterable[tuple[Names, int]]) -> dict[Names, int]:
+    """Bounds, of which the lowest counts if there are several for the same columns."""
+    known: dict[Names, int] = {}
+    for key, count in bounds:
+        known[key] = min(known.get(key, count), count)
+    return known

@@ -17,7 +17,7 @@ from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, _aligned, both_valid, made
-from tacit.tables.facts import Facts
+from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish
 from tacit.tables.ranges import within
@@ -137,7 +137,7 @@ def _look_up(left: Table, right: Table, pairs: dict[str, str], how: str, names: 
 def _compared(
     left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str], needed: list[str]
 ) -> Table:
-    """The same by comparing all with all, where the right table has few rows; those of the left don't move."""
+    """The same by comparing all with all, where the right table has few rows; those of the left stay."""
     order = list(pairs.items())
     second, first = _common(left, right, order)
     found, chosen = looked_up(right, first, second, needed)
@@ -436,11 +436,9 @@ def _facts(
     there = {**names, **same} if how in ("inner", "left") else {}
     other = right.facts.renamed(there)
     mine = left.facts
-    bounds = {**mine.bounds}
-    for key, count in other.bounds.items():
-        # Nulls are one more value.
-        more = count + (how == "left")
-        bounds[key] = min(bounds.get(key, more), more)
+    # Nulls are one more value.
+    more = [(key, count + (how == "left")) for key, count in other.bounds.items()]
+    bounds = least([*mine.bounds.items(), *more])
     determines, equal = mine.determines, mine.equal
     if how in ("inner", "left"):
         equal += other.equal

@@ -11,10 +11,11 @@ from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
+from tacit.tables.late import fetched, late_columns
 
 if TYPE_CHECKING:
     import contextlib
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from tacit.tables.table import Table
 
@@ -66,8 +67,14 @@ class Query:
             raise fault(
                 ProgramError, "SQL: a query without FROM", "numbers that everybody knows need no query"
             )
-        joined = self._from(node)
-        return self._grouped(joined, node)
+        given = {
+            one.alias_or_name: self._source(one)
+            for one in [node.args["from_"].this, *(join.this for join in node.args.get("joins") or ())]
+            if isinstance(one, exp.Table)
+        }
+        late = late_columns(node, given)
+        joined = self._from(node, {name for one in late for name in one.columns})
+        return self._grouped(joined, node, lambda groups: fetched(groups, late, given))
 
     def _clause(self, node: exp.Expr) -> contextlib.AbstractContextManager[None]:
         """While what is computed comes from a clause: errors and costs are said to be its."""
@@ -91,7 +98,7 @@ class Query:
         alias = node.alias_or_name
         return table.rename({name: f"{alias}.{name}" for name in table.columns})
 
-    def _from(self, node: exp.Select) -> Table:
+    def _from(self, node: exp.Select, late: set[str]) -> Table:
         first = node.args["from_"].this
         pending: list[exp.Join] = list(node.args.get("joins") or ())
         # Conditions of inner joins are as good as those of WHERE.
@@ -108,10 +115,14 @@ class Query:
         ]
         there = {first.alias_or_name}
         with self._clause(node.args["from_"]):
-            table, where = self._filtered(self._source(first), where, there)
-        sources = {join.this.alias_or_name: self._source(join.this) for join in pending}
+            table, where = self._filtered(_but(self._source(first), late), where, there)
+        sources = {join.this.alias_or_name: _but(self._source(join.this), late) for join in pending}
+        conditions = [on for one in pending for on in conjuncts(one.args.get("on"))]
+        table = _needed(table, [*rest, *where, *conditions])
         while pending:
-            join = next((one for one in pending if _is_ready(one, sources, where, there)), pending[0])
+            ready = [one for one in pending if _is_ready(one, sources, where, there)] or pending
+            # What leaves the bound on rows as it is comes before what raises it.
+            join = next((one for one in ready if _keeps_rows(one, sources, where, there)), ready[0])
             pending.remove(join)
             name = join.this.alias_or_name
             later = [*rest, *(on for one in pending for on in conjuncts(one.args.get("on")))]
@@ -248,7 +259,7 @@ class Query:
 
     # Groups, and what comes out.
 
-    def _grouped(self, table: Table, node: exp.Select) -> Table:
+    def _grouped(self, table: Table, node: exp.Select, fetch: Callable[[Table], Table]) -> Table:
         outputs: list[exp.Expr] = list(node.expressions)
         having = getattr(node.args.get("having"), "this", None)
         group = list((node.args.get("group") or exp.Group()).expressions)
@@ -264,6 +275,7 @@ class Query:
         if group or calls:
             with self._clause(node.args.get("group") or outputs[0]):
                 table, known = self._aggregated(table, expressions, group, calls)
+                table = fetch(table)
             expressions = Expressions(table, {**known})
         if having is not None:
             table = table.filter(expressions.column(having))
@@ -310,6 +322,8 @@ class Query:
             text = one.sql()
             if isinstance(one, exp.Column):
                 known[text] = f"{one.table}.{one.name}"
+                if known[text] not in table.columns:
+                    continue  # It is fetched for groups.
             else:
                 known[text] = f"group {place}"
                 table = table.assign(**{known[text]: expressions.column(one)})
@@ -387,6 +401,23 @@ def _not_null(condition: exp.Expr) -> str:
     is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
     column = inner.this if is_null and inner is not None else None
     return f"{column.table}.{column.name}" if isinstance(column, exp.Column) else ""
+
+
+def _keeps_rows(
+    join: exp.Join, sources: Mapping[str, Table], where: Sequence[exp.Expr], there: set[str]
+) -> bool:
+    """Whether each row before a join has at most one of its table."""
+    name = join.this.alias_or_name
+    conditions = where if _how(join) == "inner" else conjuncts(join.args.get("on"))
+    pairs = [_equality(one, name) for one in conditions if sources_of(one) <= there | {name}]
+    keys = [pair[1] for pair in pairs if pair is not None]
+    columns = [f"{one.table}.{one.name}" for one in keys if isinstance(one, exp.Column)]
+    return sources[name].facts.is_unique(columns)
+
+
+def _but(table: Table, names: Collection[str]) -> Table:
+    """A table without some columns."""
+    return table.select(*(name for name in table.columns if name not in names))
 
 
 def _in_all_branches(condition: exp.Expr) -> list[exp.Expr]:

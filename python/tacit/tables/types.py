@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import hashlib
 import math
 from dataclasses import dataclass, replace
@@ -165,7 +164,6 @@ def like(source: str, pattern: str, *, null: bool = False) -> ColumnType:
     return ColumnType("boolean", null=null, source=source, pattern=pattern)
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def hash_of(word: str) -> int:
     """The 64 bits that a text is shared as: the first of its SHA-256, as a signed integer."""
     digest = hashlib.sha256(word.encode()).digest()
