@@ -219,6 +219,23 @@ def test_a_group_by_the_key_of_a_join_needs_no_sort(how: str, monkeypatch: pytes
     same_rows(got, expected)
 
 
+@pytest.mark.parametrize("how", ["inner", "left", "anti"])
+def test_groups_are_joined_again(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "FEW", 0)
+    random = np.random.default_rng(14)
+    first, second = people(random, 10), stays(random, 23)
+
+    def query(p: Any, s: Any) -> Any:
+        groups = s[s["dose"] < -4].group_by("id").agg(low=("dose", "min"), days=("days", "sum"))
+        return {"forth": p.join(groups, on="id", how=how), "back": groups.join(p, on="id", how=how)}
+
+    got = asked(query, first, second, debug=True)
+    some = second[(second["dose"] < -4).fillna(False)]
+    groups = some.groupby("id", dropna=False, as_index=False).agg(low=("dose", "min"), days=("days", "sum"))
+    same_rows(got["forth"], merged(first, groups, how))
+    same_rows(got["back"], merged(groups, first, how))
+
+
 def test_all_rows_together() -> None:
     second = stays(np.random.default_rng(6), 19)
     got = asked(

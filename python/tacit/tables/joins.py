@@ -102,6 +102,8 @@ class _Merged:
     keys: list[Tensor]
     seeks: Tensor
     """Whether a row is one of those that look for a key."""
+    last: Tensor
+    """Whether a row is one with a key, and the last of them."""
     found: Tensor
     """Whether a row that counts has the key of this one, which looks for it."""
     starts: Tensor
@@ -172,7 +174,7 @@ def _look_up_backwards(
     if how == "inner" and is_small(left, right):
         return _turned(left, right, pairs, names)
     kept = [name for name in left.columns if name not in pairs or how == "left"]
-    merged = _merge(left, right, pairs, kept, list(right.columns), how)
+    merged = _merge(left, right, pairs, kept, list(right.columns), how, keeps=how == "left")
     found = merged.many_valid & merged.found
     columns = {}
     for name in left.columns:
@@ -189,9 +191,7 @@ def _look_up_backwards(
     # A row of the left table has a match if one comes after it before another key does. Of several rows with
     # the same key the last one counts, if one does.
     after = running(differs_from_previous([key[::-1] for key in merged.keys]), found[::-1], either)[::-1]
-    alone = ~merged.seeks & merged.alone_valid
-    again = ~merged.seeks[1:] & ~merged.starts[1:]
-    alone = alone & ~concatenate([again, again[:1] & ~again[:1]])
+    alone = merged.last & merged.alone_valid
     result = type(left)(columns, found | (alone & ~after), facts, left.faults + right.faults)
     result.blocks = tuple(order), merged.starts
     return result
@@ -282,8 +282,10 @@ def _merge(
     alone_needs: list[str],
     many_needs: list[str],
     how: str,
+    *,
+    keeps: bool = False,
 ) -> _Merged:
-    """Rows of a table with different keys and of another in the order of keys."""
+    """Rows of a table with different keys and of another in the order of keys; `keeps` if the first stay."""
     order, sorted_alone = _pair_order(alone, many, pairs)
     first, second = _common(alone, many, order)
     matched = how in ("inner", "semi")
@@ -330,7 +332,10 @@ def _merge(
     seeks = merged.pop()
     plain = [*merged_keys[:-1], merged_keys[-1] - seeks]
     starts = differs_from_previous(plain)
-    known = slots.taken_apart(merged, seeks)
+    # Of rows that have the same key, which stand in any order, the last one has summed up all differences.
+    followed = ~seeks[1:] & ~starts[1:]
+    last = ~(seeks | concatenate([followed, seeks[:1] & False]))
+    known = slots.taken_apart(merged, seeks, seeks | last if keeps else seeks)
     # The last row that has a key is of this key if one is, and what it has is summed up by now.
     found = running(starts, ~seeks, either) & known.sums[has_key] & known.values[seek_place]
     arrived = {
@@ -346,6 +351,7 @@ def _merge(
         ascends=not any(nulls),
         keys=plain,
         seeks=seeks,
+        last=last,
         found=found,
         starts=starts,
         alone={
@@ -506,8 +512,8 @@ class _Slots:
             second.append(_filler(one, 0, self._lengths[1]) if other is None else other)
         return first, second
 
-    def taken_apart(self, merged: list[Tensor], seeks: Tensor) -> _Known:
-        """What was put together, and the differences as sums."""
+    def taken_apart(self, merged: list[Tensor], seeks: Tensor, settled: Tensor) -> _Known:
+        """What was put together, and the differences as sums, where those are settled."""
         sums: dict[int, Tensor] = {}
         values: dict[int, Tensor] = {}
         for (a, b), slot in zip(self._pairs(), merged, strict=True):
@@ -517,7 +523,7 @@ class _Slots:
                     sums[a] = parity(slot if b is None else slot & ~seeks)
                 else:
                     change = slot if b is None else where(seeks, 0, slot)
-                    sums[a] = kind.typed(change.cumsum() + kind.low)
+                    sums[a] = kind.typed(where(settled, change.cumsum() + kind.low, kind.low))
             if b is not None:
                 kind = self._kinds[1][b]
                 if kind.is_bool:

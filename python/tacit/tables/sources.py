@@ -63,7 +63,7 @@ def _values(column: Any) -> Values:
         missing = column.isna().to_numpy()
         if missing.any() and getattr(column.dtype, "kind", "O") in "iufb":
             first = column[~column.isna()]
-            filler = first.iloc[0] if len(first) else 0
+            filler = first.iloc[0] if len(first) else False if column.dtype.kind == "b" else 0
             column = column.fillna(filler)
         if getattr(column.dtype, "kind", "O") in "iufb" and not isinstance(column.dtype, np.dtype):
             column = column.astype(column.dtype.numpy_dtype)
