@@ -1,4 +1,4 @@
-//! A program without sorts: each is a network of comparisons, for protocols that have no other way.
+//! A program with networks of comparisons for sorts: for protocols that have no other way, and where a network is cheaper.
 
 use crate::builder::Builder;
 use crate::error::ProgramError;
@@ -16,16 +16,17 @@ pub(crate) struct Expanded {
 }
 
 impl Program {
-    /// Whether there is a sort in it.
-    pub(crate) fn sorts(&self) -> bool {
-        self.nodes().iter().any(|node| node.operation == Operation::Sort)
+    /// Its sorts.
+    pub(crate) fn sorts(&self) -> impl Iterator<Item = NodeId> {
+        let nodes = self.nodes().iter().zip(0..);
+        nodes.filter(|(node, _)| node.operation == Operation::Sort).map(|(_, number)| NodeId::new(number))
     }
 
-    /// The program with networks.
+    /// The program with networks for some sorts.
     ///
     /// # Errors
     /// If keys and places together have too many bits.
-    pub(crate) fn expanded(&self) -> Result<Expanded, ProgramError> {
+    pub(crate) fn expanded(&self, by_network: impl Fn(NodeId) -> bool) -> Result<Expanded, ProgramError> {
         let mut build = Builder::with_sources(self.sources.clone());
         let mut nodes: Vec<Option<NodeId>> = vec![None; self.nodes().len()];
         let mut origin = Vec::new();
@@ -37,7 +38,7 @@ impl Program {
             build.at_number(node.source);
             let id = NodeId::new(place as u32);
             match &node.operation {
-                Operation::Sort => {
+                Operation::Sort if by_network(id) => {
                     let too = |(_, other): &(usize, &Node)| {
                         other.operation == Operation::SortToo && other.operands[0] == id
                     };
@@ -61,7 +62,7 @@ impl Program {
                         }
                     }
                 }
-                Operation::SortToo => {}
+                Operation::SortToo if by_network(node.operands[0]) => {}
                 _ => nodes[place] = Some(copied(&mut build, node, str::to_owned, |id| known(&nodes, id))?),
             }
             origin.resize(build.count(), place as u32);

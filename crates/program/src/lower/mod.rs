@@ -117,7 +117,8 @@ fn lowered(
     capabilities: Capabilities,
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
-    let networks = if program.sorts() && !capabilities.sorts() { Some(program.expanded()?) } else { None };
+    let by_network = |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort);
+    let networks = program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()?;
     let run = |capabilities, holds_ranges| match &networks {
         None => Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything),
         Some(networks) => {

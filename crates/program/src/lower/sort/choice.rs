@@ -1,0 +1,79 @@
+//! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
+
+use crate::insertion::phases;
+use crate::operations::Operation;
+use crate::program::{NodeId, Program};
+use crate::width::Format;
+
+/// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
+const ROUND: u64 = 1 << 18;
+
+/// From so many comparisons on an AND is spent on each bit, and a round.
+const MANY: usize = 1 << 14;
+
+/// Whether a network is cheaper than opened comparisons of shuffled rows: for matrices of very short rows.
+pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId) -> bool {
+    let keys = &program.node(program.node(sort).operands[0]).ty;
+    let (rows, length) = (keys.len(), keys.shape[1]);
+    let own = Format::of(keys).bits as u64;
+    let too = program
+        .nodes()
+        .iter()
+        .filter(|node| node.operation == Operation::SortToo && node.operands[0] == sort);
+    let columns: u64 =
+        too.map(|node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64).sum();
+    opened(rows, own, columns) > network(rows, length, own, columns)
+}
+
+/// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
+fn opened(rows: usize, key: u64, columns: u64) -> u64 {
+    let word = key + log2(rows);
+    // A split and an adder; two elements of each column in the shuffle.
+    let (mut bits, mut rounds) =
+        (rows as u64 * (2 * key + 2 * (word + key + columns)), 5 + log2(key as usize));
+    for phase in phases(rows) {
+        let new = phase.after - phase.before;
+        for (count, times) in [(new, u64::from(phase.levels)), (phase.pairs, 1)] {
+            let (ands, deep) = if count < MANY { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
+            bits += times * count as u64 * (ands + 1);
+            rounds += times * (deep + 1);
+        }
+    }
+    bits.saturating_add(rounds * ROUND)
+}
+
+/// The same of a bitonic network: with an injection of each outcome, and two products in each column.
+fn network(rows: usize, length: usize, key: u64, columns: u64) -> u64 {
+    let stages = log2(length);
+    let levels = stages * (stages + 1) / 2;
+    let each = 3 * key + 2 * (key + columns) + key;
+    let bits = (rows as u64 / 2 * levels).saturating_mul(each);
+    bits.saturating_add(levels * (log2(key as usize) + 6) * ROUND)
+}
+
+/// Rounded up.
+fn log2(number: usize) -> u64 {
+    number.next_power_of_two().trailing_zeros().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_for_very_short_rows() {
+        for (rows, length, is_network) in [
+            (2, 2, true),
+            (2000, 2, true),
+            (300, 3, true),
+            (4, 4, false),
+            (100, 100, false),
+            (1 << 20, 1 << 20, false),
+        ] {
+            for (key, columns) in [(8, 0), (32, 32), (64, 64)] {
+                let [one, other] = [opened(rows, key, columns), network(rows, length, key, columns)];
+                assert_eq!(one > other, is_network, "{rows} in rows of {length}: {one}, {other}");
+            }
+        }
+    }
+}
