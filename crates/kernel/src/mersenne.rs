@@ -69,6 +69,12 @@ impl<const LIMBS: usize> Fp<LIMBS> {
         Self(self.uint().mul_mod_special(&other.uint(), Self::GAP).to_words())
     }
 
+    /// It where a bit is set, else 0.
+    pub fn where_set(self, bit: bool) -> Self {
+        let mask = u64::from(bit).wrapping_neg();
+        Self(self.0.map(|word| word & mask))
+    }
+
     /// The number with these 64-bit words, reduced.
     pub fn from_words(words: [u64; LIMBS]) -> Self {
         // It is below 2^k, and so below twice the modulus.
@@ -164,6 +170,7 @@ mod tests {
         assert_eq!(integer(x.minus(y)), (&a + &p - &b) % &p);
         assert_eq!(integer(x.times(y)), (&a * &b) % &p);
         assert_eq!(x.times(Fp::ONE), x);
+        assert_eq!([false, true].map(|bit| x.where_set(bit)), [Fp::ZERO, x]);
         assert_eq!(Fp::from_bytes(bytemuck::bytes_of(&x)), x);
     }
 

@@ -33,10 +33,13 @@ pub trait FieldElement: Pod + Eq + Default + Debug + Send + Sync {
     const ONE: Self;
 
     /// `self + other`.
+    #[must_use]
     fn wrapping_add(self, other: Self) -> Self;
     /// `self - other`.
+    #[must_use]
     fn wrapping_sub(self, other: Self) -> Self;
     /// `self * other`.
+    #[must_use]
     fn wrapping_mul(self, other: Self) -> Self;
     /// The number with so many bytes, the lowest first, reduced.
     ///
@@ -56,6 +59,7 @@ pub trait FieldElement: Pod + Eq + Default + Debug + Send + Sync {
     /// `sum of g_h b_h d_h` for bits `b_h`, the first of a word the lowest, and the bytes of elements `d_h`: one for each bit.
     fn chosen(bits: &[u64], differences: &[u8]) -> Self;
     /// `g_h self`, for the first bit of a group.
+    #[must_use]
     fn raised(self, h: usize) -> Self;
 
     /// [`Multiplicand::extend`] in this field.
@@ -226,12 +230,12 @@ impl<const LIMBS: usize> FieldElement for Fp<LIMBS> {
     }
 
     fn chosen(bits: &[u64], differences: &[u8]) -> Self {
-        sum_of_doubled(differences.chunks_exact(Self::BITS / 8).enumerate().map(|(h, bytes)| {
-            let mask = (bits[h / 64] >> (h % 64) & 1).wrapping_neg() as u8;
-            let mut chosen = Self::from_bytes(bytes);
-            bytemuck::bytes_of_mut(&mut chosen).iter_mut().for_each(|byte| *byte &= mask);
-            chosen
-        }))
+        sum_of_doubled(
+            differences
+                .chunks_exact(Self::BITS / 8)
+                .enumerate()
+                .map(|(h, bytes)| Self::from_bytes(bytes).where_set(bits[h / 64] >> (h % 64) & 1 == 1)),
+        )
     }
 
     fn raised(self, h: usize) -> Self {

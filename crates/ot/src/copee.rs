@@ -332,6 +332,7 @@ mod tests {
         match field {
             Field::Prime => Fp128::from_u128(a).wrapping_add(Fp128::from_u128(b)).to_u128(),
             Field::Binary => a ^ b,
+            _ => unreachable!("its elements are no words"),
         }
     }
 
@@ -358,6 +359,7 @@ mod tests {
         match field {
             Field::Prime => Fp128::from_u128(a).wrapping_mul(Fp128::from_u128(b)).to_u128(),
             Field::Binary => Gf128(a).times(Gf128(b)).0,
+            _ => unreachable!("its elements are no words"),
         }
     }
 

@@ -50,11 +50,10 @@ impl Multiplier {
         let parts = message.chunks_exact((bytes * stream.len()).max(1));
         for ((at, key), part) in self.keys.iter().enumerate().rev().zip(parts) {
             Fp::fill(key, 0, self.products, &mut stream);
-            let mask = bit(&self.delta, at).wrapping_neg();
+            let is_set = bit(&self.delta, at) == 1;
             for ((share, own), sent) in shares.iter_mut().zip(&stream).zip(part.chunks_exact(bytes)) {
                 // What a peer sends needn't be an element: it's reduced.
-                let mut taken = Fp::<LIMBS>::from_bytes(sent);
-                bytemuck::bytes_of_mut(&mut taken).iter_mut().for_each(|byte| *byte &= mask);
+                let taken = Fp::from_bytes(sent).where_set(is_set);
                 *share = share.plus(*share).plus(*own).plus(taken);
             }
         }

@@ -377,10 +377,8 @@ impl Lowering<'_> {
 impl Linear {
     /// A bit, or its complement.
     fn bit((from, complement): (Source, bool)) -> Self {
-        match complement {
-            true => Self { terms: vec![(-1, Factor::One(from))], constant: 1 },
-            false => Self { terms: vec![(1, Factor::One(from))], constant: 0 },
-        }
+        let (factor, constant) = if complement { (-1, 1) } else { (1, 0) };
+        Self { terms: vec![(factor, Factor::One(from))], constant }
     }
 
     fn plus(mut self, other: Self) -> Self {
