@@ -89,12 +89,11 @@ pub fn add(
         Origin::Random => (String::new(), random_key(enctype)?),
     };
     let drawn = matches!(origin, Origin::Random);
-    let kvno = match kvno {
-        Some(kvno) => kvno,
-        None => {
-            let told = send(&settings, &made(principal, Change::Version)?)?;
-            next_kvno(&told).ok_or(Failure::Refused(told))?
-        }
+    let kvno = if let Some(kvno) = kvno {
+        kvno
+    } else {
+        let told = send(&settings, &made(principal, Change::Version)?)?;
+        next_kvno(&told).ok_or(Failure::Refused(told))?
     };
     let change = Change::Key { salt, drawn, kvno };
     order(folder, &settings, principal, change, &to_bits(&key)).map(|told| (kvno, told))

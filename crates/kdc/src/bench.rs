@@ -67,8 +67,9 @@ impl Drop for Running {
     }
 }
 
-fn refused(reason: impl ToString) -> Failure {
-    Failure::Refused(reason.to_string())
+#[allow(clippy::needless_pass_by_value)]
+fn refused(reason: impl std::fmt::Display) -> Failure {
+    Failure::Refused(format!("{reason}"))
 }
 
 impl Bench {

@@ -159,7 +159,7 @@ mod tests {
             ("ann", Change::Unlock, 1, 1),
             ("ann", Change::Delete, 1, 1),
         ] {
-            let bytes = Order { number, at, ..order(principal, change) }.to_bytes().unwrap();
+            let bytes = Order { at, number, ..order(principal, change) }.to_bytes().unwrap();
             let tag = tag(&bytes);
             assert!(!tags.contains(&tag) && record(&bytes).starts_with("key "));
             tags.push(tag);

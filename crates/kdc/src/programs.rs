@@ -138,7 +138,7 @@ impl Programs {
         if let Some(known) = made.compiled.get(&(task, requests)) {
             return Ok(known.clone());
         }
-        let circuit = self.circuit(task).map(|make| {
+        let circuit = Self::circuit(task).map(|make| {
             made.circuits.entry(task).or_insert_with(|| Arc::new(make(self.enctype, task))).clone()
         });
         let compiled = Compiled::new(self.program(task, requests, circuit.as_ref())?)?;
@@ -152,7 +152,7 @@ impl Programs {
     }
 
     /// What makes a task's circuit, if it has one.
-    fn circuit(&self, task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
+    fn circuit(task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
         (task != Task::Approve).then_some(|enctype, task| match task {
             Task::Verify => circuits::verify(enctype),
             Task::Reply(class) => circuits::reply(enctype, class),

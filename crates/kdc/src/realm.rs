@@ -182,20 +182,17 @@ impl Principals {
     /// Gives a principal a key of the version that an order says, which is greater than the last one's: a new principal, or one
     /// that has others. Tickets under those may be good for `life` more seconds.
     pub fn put_key(&mut self, name: &str, (kvno, record): (u64, String), salt: String, at: i64, life: i64) {
-        match self.live.get_mut(name) {
-            Some(principal) => {
-                let record = std::mem::replace(&mut principal.record, record);
-                principal.old.push(OldKey { kvno: principal.kvno, record, until: at + life });
-                (principal.kvno, principal.salt, principal.keyed) = (kvno, salt, at);
-            }
-            None => {
-                // Of a name that nobody has had before there are no tickets that could be another's.
-                let since = if self.gone.contains_key(name) { at } else { 0 };
-                let (revoked, old) = (false, Vec::new());
-                let principal = Principal { kvno, record, salt, revoked, since, keyed: at, old };
-                self.live.insert(name.to_owned(), principal);
-            }
+        if let Some(principal) = self.live.get_mut(name) {
+            let record = std::mem::replace(&mut principal.record, record);
+            principal.old.push(OldKey { kvno: principal.kvno, record, until: at + life });
+            (principal.kvno, principal.salt, principal.keyed) = (kvno, salt, at);
+            return;
         }
+        // Of a name that nobody has had before there are no tickets that could be another's.
+        let since = if self.gone.contains_key(name) { at } else { 0 };
+        let (revoked, old) = (false, Vec::new());
+        let principal = Principal { kvno, record, salt, revoked, since, keyed: at, old };
+        self.live.insert(name.to_owned(), principal);
     }
 
     /// Strikes one off: the records of its keys. Its name's next key has a greater version.

@@ -203,7 +203,7 @@ pub(crate) fn now() -> i64 {
 /// A server that takes what the front relays.
 pub struct Server {
     node: Arc<Node>,
-    server: tacit::Server,
+    living: tacit::Server,
     listener: TcpListener,
 }
 
@@ -245,7 +245,7 @@ impl Server {
         let memory = Memory::default();
         let name = config.names().swap_remove(me);
         let node = Node { name, me, settings, programs, asker, principals, memory, file };
-        Ok(Self { node: Arc::new(node), server, listener })
+        Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
     /// How many programs it has made so far.
@@ -260,12 +260,12 @@ impl Server {
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
         for (task, count) in Task::requests().flat_map(|task| TOGETHER.map(|count| (task, count))) {
-            self.server.expect(&self.node.programs.get(task, count)?)?;
+            self.living.expect(&self.node.programs.get(task, count)?)?;
         }
         log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
-        let Self { node, mut server, listener } = self;
+        let Self { node, mut living, listener } = self;
         thread::spawn(move || accept(&listener, &node));
-        server.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
+        living.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
     }
 }
 
