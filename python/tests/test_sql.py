@@ -142,6 +142,13 @@ def test_random_filters_and_groups() -> None:
             "select id from people where id not in (select id from stays)",
             "never true if the subquery has a null",
         ),
+        ("select distinct on (ward) ward, days from stays", "Distinct .* not supported, ON"),
+        ("select days from stays limit 50%", "write LIMIT with a number of rows"),
+        ("select days from (select days from stays limit 50%) s where days > 2", "LIMIT with a number"),
+        ("select ward, count(*) as n from stays group by all", "name the columns"),
+        ("with recursive s as (select days from stays) select * from s", "RECURSIVE"),
+        ("select days from stays using sample 3", "SAMPLE"),
+        ("select count(days, id) as n from stays", "more than one argument"),
         ("delete from stays", "not supported"),
     ],
 )

@@ -73,6 +73,8 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
     exp.Table: {"alias"},
+    exp.TableAlias: {"columns"},
+    exp.CTE: {"alias", "materialized"},
     exp.Subquery: {"alias", "with_"},
 }
 """What parts of constructs are known, besides what they are about."""
@@ -88,7 +90,37 @@ def checked(node: exp.Expr) -> None:
             )
 
 
+def checked_clauses(query: exp.Expr) -> None:
+    """Refuses a query of which any clause has a part that isn't known.
+
+    Joins are looked at when they are computed: the optimiser writes USING as ON.
+    """
+    for node in query.find_all(*_CLAUSES):
+        checked(node)
+
+
+_CLAUSES: tuple[type[exp.Expr], ...] = (
+    exp.Select,
+    exp.SetOperation,
+    exp.Subquery,
+    exp.Table,
+    exp.TableAlias,
+    exp.With,
+    exp.CTE,
+    exp.From,
+    exp.Where,
+    exp.Group,
+    exp.Having,
+    exp.Distinct,
+    exp.Order,
+    exp.Ordered,
+    exp.Limit,
+    exp.Fetch,
+)
+
 _PARTS = {
+    "all": "name the columns",
+    "limit_options": "write LIMIT with a number of rows",
     "windows": "use Table.window",
     "qualify": "use Table.window, and a subquery",
     "laterals": "write a join",

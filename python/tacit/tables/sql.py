@@ -81,14 +81,18 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         from sqlglot.optimizer import optimize
     except ImportError:
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "tacit-mpc[sql]"') from None
+    from tacit.tables.expressions import checked_clauses
     from tacit.tables.query import Query
 
     schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
     try:
         read = sqlglot.parse_one(query, read="duckdb")
+        # The optimiser leaves some parts out.
+        checked_clauses(read)
         optimised = optimize(read, schema=schema, dialect="duckdb")
     except SqlglotError as error:
         raise fault(ProgramError, f"SQL: {error}") from None
+    checked_clauses(optimised)
     return Query(tables, matches, [caller()]).table(optimised)
 
 
