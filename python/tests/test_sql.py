@@ -56,6 +56,21 @@ QUERIES = [
     "select a.id from (select id, sum(days) as total from stays group by id) a "
     "where a.total between 20 and 60",
     "select p.id from people p where p.smokes is null or p.smokes",
+    "select id from people p where age not in (select days from stays where days > 50)",
+    "select p.id, s.ward from people p left join (select ward from stays where days > 50 limit 1) s on true",
+    "select p.id, s.days from people p left join (select max(days) as days from stays) s on s.days > 3",
+    "select p.id from people p where age > 60 or age > (select days from stays where days > 50 limit 1)",
+    "select p.id from people p where (select days from stays where days > 50 limit 1) is null",
+    "select p.id from people p where (select days from stays order by days limit 1) is null",
+    "select p.id from people p left join (select distinct id, true as known from stays) s on s.id = p.id "
+    "where (p.age > 30 or s.known) = (p.age > 20)",
+    "select p.id from people p left join stays s on s.id = case when p.age > 30 then p.id end "
+    "where s.id is null",
+    "select ward from stays group by ward having count(*) > 3 or "
+    "sum(days) > (select days from stays where days > 50 limit 1)",
+    "select id, cast(days as bigint) as days, days::double as x, cost::decimal(18, 3) as cost, "
+    "try_cast(dose as double) as dose from stays",
+    'select id as "order 0", days as "order by" from stays order by days, cost',
     "select s.id, s.days from stays s "
     "where exists (select * from stays t where t.id = s.id and t.days <> s.days)",
 ]
@@ -142,6 +157,29 @@ def test_random_filters_and_groups() -> None:
             "select id from people where id not in (select id from stays)",
             "never true if the subquery has a null",
         ),
+        (
+            "select p.id from people p left join stays s on s.id = p.id and p.age > 30 where s.id is null",
+            "isn't INNER JOIN",
+        ),
+        (
+            "select p.id from (select id from people limit 1) p left join stays s on s.days > 3",
+            "joins each row with each",
+        ),
+        (
+            "select p.id from people p semi join (select days from stays limit 1) s on true",
+            "each row with each",
+        ),
+        ("select s.id, p.id from stays s join people p on s.id = p.id", "has the name of another"),
+        ("select id, days from stays union by name select days, id from stays", "BY_NAME"),
+        ("select distinct ward from stays order by days", "DISTINCT leaves out"),
+        ("select days, id as days from stays", "has the name of another"),
+        ("select cast(cost as integer) as c from stays", "Cast .* keep every value"),
+        ("select try_cast(dose as bigint) as c from stays", "TryCast .* keep every value"),
+        ("select cast(dose as decimal(18, 2)) as c from stays", "Cast .* keep every value"),
+        ("select cast(cost as decimal(18, 1)) as c from stays", "Cast .* keep every value"),
+        ("select cast(cost as decimal(5, 2)) as c from stays", "Cast .* keep every value"),
+        ("select try_cast(days * 9 as tinyint) as c from stays", "every value"),
+        ("select cast(ward as date) as c from stays", "Cast"),
         ("select distinct on (ward) ward, days from stays", "Distinct .* not supported, ON"),
         ("select days from stays limit 50%", "write LIMIT with a number of rows"),
         ("select days from (select days from stays limit 50%) s where days > 2", "LIMIT with a number"),

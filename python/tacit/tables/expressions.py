@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from tacit._location import fault
 from tacit.errors import ProgramTypeError
-from tacit.tables.column import Column, choose, column_of, is_public, made
+from tacit.tables.column import NUMERIC, Column, choose, column_of, is_public, made
 from tacit.tables.types import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.tables.table import Table
+    from tacit.tables.types import ColumnType
 
 AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
@@ -61,7 +62,7 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Case: {"ifs", "default"},
     exp.If: {"true", "false"},
     exp.Cast: {"to"},
-    exp.TryCast: {"to"},
+    exp.TryCast: {"to", "safe"},
     exp.Column: {"table"},
     exp.Alias: {"alias"},
     exp.Literal: {"is_string"},
@@ -69,7 +70,7 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Count: {"big_int"},
     exp.Div: {"typed", "safe"},
     exp.Select: {"with_", "distinct", "from_", "joins", "where", "group", "having", "order", "limit"},
-    exp.Union: {"with_", "distinct", "by_name", "order", "limit"},
+    exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
     exp.Table: {"alias"},
@@ -294,15 +295,21 @@ class Expressions:
         return result
 
     def _cast(self, node: exp.Cast) -> Column:
-        value = self.column(node.this)
-        to, kind = node.to, value.type.kind
-        if to.is_type("date") and kind in ("category", "date"):
-            return made("date", day_of(value.type.words[0])) if _is_word(value) else value
-        if to.is_type(*exp.DataType.NUMERIC_TYPES) and kind in ("integer", "decimal", "number"):
+        value, to = self.column(node.this), node.to
+        kind = value.type.kind
+        if to.is_type("date") and _is_word(value):
+            return made("date", day_of(value.type.words[0]))
+        if to.is_type("date") and kind == "date":
             return value
         if to.is_type(*exp.DataType.TEXT_TYPES) and kind in ("category", "text"):
             return value
-        raise refused(node)
+        if kind not in NUMERIC or not to.is_type(*exp.DataType.NUMERIC_TYPES):
+            raise refused(node)
+        if not _holds(to, value.type):
+            raise refused(
+                node, f"doesn't keep every value of {value.type}", "a cast can't round: do so after the run"
+            )
+        return value
 
     _trycast = _cast
 
@@ -345,6 +352,22 @@ class Expressions:
         # Nulls stand for no rows at all.
         result: Column = ((value != ends[0]) | (value != ends[1])).fill_null(False)
         return result
+
+
+def _holds(to: exp.DataType, kind: ColumnType) -> bool:
+    """Whether a type of SQL has every number that a column may hold."""
+    if to.is_type("float", "double"):
+        return True
+    most = max(-kind.low, kind.high)
+    if to.is_type("decimal") and kind.kind != "number":
+        digits, places = [*(int(one.name) for one in to.expressions), 0][:2] if to.expressions else (18, 3)
+        return places >= kind.places and most * 10 ** (places - kind.places) < 10**digits
+    bits = next((bits for name, bits in _INTEGERS.items() if to.is_type(name)), 0)
+    return kind.kind == "integer" and 2 * most < 2**bits
+
+
+_INTEGERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64, "int128": 128}
+"""Bits of SQL's integers."""
 
 
 def _is_word(column: Column) -> bool:

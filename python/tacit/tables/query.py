@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, column_of
+from tacit.tables.column import Column, choose, column_of, made
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
 from tacit.tables.late import fetched, late_columns
 
@@ -176,11 +176,13 @@ class Query:
         keys: dict[str, str] = {}
         # One row is put beside all others, whatever is compared then.
         alone = how == "inner" and _is_one_row(other)
+        # A subquery of a condition, which the optimiser joins by such a name, is null if it has no row.
+        null = alone and name.startswith("_u_")
         own, left = [], []
         temporary: list[str] = []
         for condition in conditions:
             pair = _equality(condition, name)
-            if sources_of(condition) == {name} and not condition.find(exp.Select):
+            if sources_of(condition) == {name} and not condition.find(exp.Select) and not null:
                 own.append(condition)
             elif pair is not None and sources_of(condition) <= there | {name} and not alone:
                 table, first = self._key(table, pair[0], temporary)
@@ -191,14 +193,14 @@ class Query:
                     keys[first] = second
             else:
                 left.append(condition)
-        if how not in ("inner", _how(join)) or how == "inner":
+        if how == "inner":
             where += left
         elif left:
             raise refused(left[0], "is a condition of a join that isn't INNER JOIN")
         other, _ = self._filtered(other, own, {name})
         other = _needed(other, [*later, *where], keys.values())
         if not keys:
-            return self._beside(table, other, join), where
+            return self._beside(table, other, join, "left" if null else how), where
         try:
             result = table.join(other, on=keys, how=how, matches=self.matches.get(name))
         except ProgramError as error:
@@ -220,12 +222,12 @@ class Query:
         temporary.append(name)
         return table.assign(**{name: self._expressions(table).column(node)}), name
 
-    def _beside(self, table: Table, other: Table, join: exp.Join) -> Table:
+    def _beside(self, table: Table, other: Table, join: exp.Join, how: str) -> Table:
         """A join without a condition: of one row with all others."""
-        if _is_one_row(other):
-            return _spread(table, other)
-        if _is_one_row(table):
-            return _spread(other, table)
+        if _is_one_row(other) and how in ("inner", "left"):
+            return _spread(table, other, how)
+        if _is_one_row(table) and how == "inner":
+            return _spread(other, table, how)
         raise refused(join, "joins each row with each", "say ON a.x = b.y")
 
     def _by_subquery(self, table: Table, condition: exp.Expr) -> Table:
@@ -239,14 +241,16 @@ class Query:
             raise refused(condition, hint="write it as a join")
         assert isinstance(inner, exp.In)
         other = self.table(query)
-        (name,) = other.columns
         value = self._expressions(table).column(inner.this)
+        (name,) = other.columns
         if negated and other[name].valid is not None:
             raise refused(
                 condition, "is never true if the subquery has a null", "say WHERE ... IS NOT NULL in it"
             )
         if negated and value.valid is not None:
-            table = table.filter(value.not_null())
+            # Null is not in no rows at all, and it isn't known whether it is in others.
+            none = (~other.valid.any()).broadcast_to((len(table),))
+            table = table.filter(value.not_null() | made("boolean", none))
         key = "key of IN"
         found = table.assign(**{key: value}).join(
             other.rename({name: "value of IN"}), on={key: "value of IN"}, how="anti" if negated else "semi"
@@ -283,26 +287,28 @@ class Query:
                 raise refused(one)
             array = one.unalias()
             if isinstance(array, exp.ArrayAgg):
-                for end in ("min", "max"):
-                    columns[f"{end} of {name}"] = table[known[f"{end} of {array.sql()}"]]
-                continue
-            compared = _compared_by_owner(table, array)
-            if compared:
-                columns.update(compared)
-                continue
-            columns[name] = expressions.column(one)
+                ends = {end: table[known[f"{end} of {array.sql()}"]] for end in ("min", "max")}
+                found = {f"{end} of {name}": column for end, column in ends.items()}
+            else:
+                found = _compared_by_owner(table, array) or {name: expressions.column(one)}
+            if not found.keys().isdisjoint(columns):
+                raise refused(one, "has the name of another column", "call it otherwise, by AS")
+            columns.update(found)
+        shown = list(columns)
         order: list[str] = []
         for one in ordered:
             name = _output_name(one.this)
             if name not in columns:
-                name = f"order {len(order)}"
+                name = f"{shown} {len(order)}"
                 columns[name] = expressions.column(one.this)
             order.append(name)
         result = _with_columns(table, columns)
         if node.args.get("distinct"):
+            if len(columns) > len(shown):
+                raise refused(node.args["order"], "is by what DISTINCT leaves out", "select it, too")
             result = result.distinct()
         ended = self._ended(result, node, order)
-        return ended.select(*(name for name in ended.columns if not name.startswith("order ")))
+        return ended.select(*shown)
 
     def _aggregated(
         self,
@@ -497,9 +503,9 @@ def _less_than_left(
                 how = "anti"
                 continue
         compares = isinstance(condition, (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE))
-        # Coalesce and the like would make a value of a null.
-        made = condition.find(exp.Coalesce, exp.Case, exp.If, exp.Is) is not None
-        if compares and not made and name in sources_of(condition) and how == "left":
+        # These may make a value of a null.
+        parts = exp.Coalesce, exp.Case, exp.If, exp.Is, exp.And, exp.Or
+        if compares and condition.find(*parts) is None and name in sources_of(condition) and how == "left":
             how = "inner"
         left.append(condition)
     return how, left
@@ -525,13 +531,15 @@ def _is_one_row(table: Table) -> bool:
     return len(table) == 1
 
 
-def _spread(table: Table, one: Table) -> Table:
-    """The columns of a table's one row in all rows of another."""
+def _spread(table: Table, one: Table, how: str) -> Table:
+    """The columns of a table's one row in all rows of another; nulls in a left join if it doesn't count."""
     columns = dict(table.columns)
     for name, column in one.columns.items():
+        if how == "left":
+            column = choose(made("boolean", one.valid), column, None)
         tensors = [tensor.broadcast_to((len(table),)) for tensor in column.tensors()]
         columns[name] = column.with_tensors(tensors)
-    valid = table.valid & one.valid.broadcast_to((len(table),))
+    valid = table.valid if how == "left" else table.valid & one.valid.broadcast_to((len(table),))
     return table._with(columns=columns, valid=valid, faults=table.faults + one.faults)
 
 
