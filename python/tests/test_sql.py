@@ -68,6 +68,7 @@ QUERIES = [
     "where s.id is null",
     "select ward from stays group by ward having count(*) > 3 or "
     "sum(days) > (select days from stays where days > 50 limit 1)",
+    "select substring(ward, 0, 3) as a, substring(ward, 0) as b, substring(ward, 2, 1) as c from stays",
     "select id, cast(days as bigint) as days, days::double as x, cost::decimal(18, 3) as cost, "
     "try_cast(dose as double) as dose from stays",
     'select id as "order 0", days as "order by" from stays order by days, cost',
@@ -171,6 +172,7 @@ def test_random_filters_and_groups() -> None:
         ),
         ("select s.id, p.id from stays s join people p on s.id = p.id", "has the name of another"),
         ("select id, days from stays union by name select days, id from stays", "BY_NAME"),
+        ("select id from stays except select id from people", "Except .*` is not supported"),
         ("select distinct ward from stays order by days", "DISTINCT leaves out"),
         ("select days, id as days from stays", "has the name of another"),
         ("select cast(cost as integer) as c from stays", "Cast .* keep every value"),

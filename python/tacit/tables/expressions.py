@@ -102,7 +102,7 @@ def checked_clauses(query: exp.Expr) -> None:
 
 _CLAUSES: tuple[type[exp.Expr], ...] = (
     exp.Select,
-    exp.SetOperation,
+    exp.Union,
     exp.Subquery,
     exp.Table,
     exp.TableAlias,
@@ -330,8 +330,8 @@ class Expressions:
         if not isinstance(start, exp.Literal) or (length is not None and not isinstance(length, exp.Literal)):
             raise refused(node, "has no place that everybody knows")
         first = int(start.this) - 1
-        last = None if length is None else first + int(length.this)
-        return self.column(node.this).map_words(lambda word: word[first:last])
+        last = None if length is None else max(first + int(length.this), 0)
+        return self.column(node.this).map_words(lambda word: word[max(first, 0) : last])
 
     def _arrayany(self, node: exp.Expr) -> Column:
         """Whether one of a group's values compares so: it does if the least or the largest does."""
