@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import tacit
 from tacit import tables
-from tacit.tables import lookups
+from tacit.tables import groups, lookups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,6 +235,72 @@ def test_groups_are_joined_again(how: str, monkeypatch: pytest.MonkeyPatch) -> N
     groups = some.groupby("id", dropna=False, as_index=False).agg(low=("dose", "min"), days=("days", "sum"))
     same_rows(got["forth"], merged(first, groups, how))
     same_rows(got["back"], merged(groups, first, how))
+
+
+@pytest.mark.parametrize("nulls", [(False, True), (True, False), (True, True)])
+def test_few_groups_are_all_there_with_nulls_in_any_key(nulls: tuple[bool, bool]) -> None:
+    kinds = {
+        "whole": tables.integer(-1, 2, null=nulls[0]),
+        "word": tables.category(WARDS, null=nulls[1]),
+        "truth": tables.boolean(null=nulls[1]),
+    }
+    values: list[list[Any]] = [[-1, 0, 1, 2], WARDS, [False, True]]
+    several = [one + [None] * kind.null for one, kind in zip(values, kinds.values(), strict=True)]
+    rows = list(itertools.product(*several))
+    assert len(rows) <= groups.FEW
+    frame = pd.DataFrame(rows, columns=list(kinds), dtype=object)
+
+    @tacit.function
+    def counted(table: Any) -> Any:
+        return tacit.reveal(table.group_by(*kinds).agg(rows="count"))
+
+    plan = counted.trace(tacit.table("a", kinds, rows=2 * len(rows) + 1))
+    with tacit.local() as run:
+        got = run(plan, a=pd.concat([frame, frame]))
+    same_rows(got, frame.assign(rows=2))
+
+
+def keyed(name: str, column: str, rows: int) -> Any:
+    kinds = {"id": tables.integer(0, 20), column: tables.integer(0, 99)}
+    return tacit.table(name, kinds, rows=rows, unique="id")
+
+
+@pytest.mark.parametrize("rows", [3, 4, 7, 8, 9])
+def test_joins_of_joins_are_those_of_pandas(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "FEW", 0)
+    frames = [pd.DataFrame({"id": [7, 8, 9], column: [7, 8, 9]}) for column in "xyz"]
+
+    @tacit.function
+    def joined(x: Any, y: Any, z: Any) -> Any:
+        both = x.join(y, on="id")
+        return tacit.reveal(
+            {"whole": z.join(both, on="id"), "groups": both.group_by("id", "y").agg(x=("x", "sum"))}
+        )
+
+    with tacit.local() as run:
+        for others in range(3, 10):
+            shapes = keyed("a", "x", rows), keyed("b", "y", others), keyed("c", "z", 5)
+            got = run(joined.trace(*shapes), a=frames[0], b=frames[1], c=frames[2])
+            both = frames[0].merge(frames[1], on="id")
+            same_rows(got["whole"], frames[2].merge(both, on="id"))
+            same_rows(got["groups"], both[["id", "y", "x"]])
+
+
+def test_groups_have_the_keys_of_rows_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "FEW", 0)
+    kinds = {"id": tables.integer(0, 199), "x": tables.integer(0, 9)}
+    ids = {"id": tables.integer(0, 199)}
+
+    @tacit.function
+    def again(table: Any, ids: Any) -> Any:
+        totals = table.group_by("id").agg(total=("x", "sum"))
+        return tacit.reveal(totals.join(ids, on="id").group_by("id", "total").agg(rows="count"))
+
+    with tacit.local() as run:
+        for rows in range(3, 9):
+            plan = again.trace(tacit.table("a", kinds, rows=rows), tacit.table("b", ids, rows=3, unique="id"))
+            got = run(plan, a={"id": [0, 0, 5], "x": [3, 4, 1]}, b={"id": [0, 5]})
+            assert rows_of(got) == [(0, 7, 1), (5, 1, 1)]
 
 
 def test_all_rows_together() -> None:

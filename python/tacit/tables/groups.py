@@ -212,9 +212,12 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
     import numpy as np
 
     words = [word for key in keys for word in words_of(table[key])]
-    places = np.unravel_index(np.arange(domain), [count for _, count in words])
+    # What the words of each group are, and the keys that these make.
+    combinations = itertools.product(*(_word_values(table[key]) for key in keys))
+    places = np.array([[*itertools.chain(*one)] for one in combinations]).T
     (key,) = packed(words)
-    among = (key.reshape(-1, 1) == np.arange(domain)) & table.valid.reshape(-1, 1)
+    groups = np.ravel_multi_index(tuple(places), [count for _, count in words])
+    among = (key.reshape(-1, 1) == groups) & table.valid.reshape(-1, 1)
     total = among.sum(axis=0)
     columns, place = {}, 0
     for name in keys:
@@ -249,6 +252,14 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
         settled=True,
     )
     return table._with(columns=columns, valid=total > 0, facts=facts)
+
+
+def _word_values(column: Column) -> list[tuple[int, ...]]:
+    """What `words_of` makes of each value that a column may have, and of null."""
+    values = range(column.type.high - column.type.low + 1)
+    if column.valid is None:
+        return [(value,) for value in values]
+    return [*((0, value) for value in values), (1, 0)]
 
 
 # Groups by order.
@@ -338,8 +349,8 @@ class _Rows:
         self.starts, self.fresh = starts, fresh
         self.mask = None if leading else table.valid
         ends = concatenate([starts[1:], starts[:1]]) if len(starts) > 1 else starts
-        # The last row of a group may not count, but then it has the keys of one that does.
-        self.keep = ends & (table.valid if leading else running(starts, table.valid, either))
+        # Rows that don't count may have other values in keys that follow from those that groups are by.
+        self.keep = ends & table.valid if leading else _last_that_counts(starts, ends, table.valid)
 
     def grouped(self, size: int) -> tuple[Tensor, dict[str, Column]]:
         """Which rows of the result count, and its columns."""
@@ -465,6 +476,12 @@ def _sorted_rows(
         fresh = fresh if null is None else fresh & null
     starts = differs_from_previous(sorted_keys[: len(order)])
     return _Rows(arranged, keys, least, changed, starts, leading=True, fresh=fresh)
+
+
+def _last_that_counts(starts: Tensor, ends: Tensor, valid: Tensor) -> Tensor:
+    """The rows that count and have none behind them in their group that does."""
+    from_here = running(ends[::-1], valid[::-1], either) & ~starts[::-1]
+    return valid & ~shifted_down(from_here, False)[::-1]
 
 
 def _sums(column: Column, there: Tensor | None) -> Tensor:

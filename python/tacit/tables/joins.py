@@ -299,9 +299,11 @@ def _merge(
     if nulls[1] and not nullable:
         sorted_many = False
     words = _same_spans(_key_words(first, nullable), _key_words(second, nullable))
-    # With the same key, rows that have it come before those that look for it.
-    sides = (alone.constant(0), many.constant(1))
-    keys = [packed([*one, (side, 2)]) for one, side in zip(words, sides, strict=True)]
+    # With the same key, rows that have it come before those that look for it, and where only one of these
+    # counts, it is the last.
+    unique = many.facts.is_unique(theirs)
+    sides = (alone.constant(0), many.valid + 1 if unique else many.constant(1))
+    keys = [packed([*one, (side, 3)]) for one, side in zip(words, sides, strict=True)]
     valid_key, seeking = both_valid(*first), both_valid(*second)
     alone_valid = alone.valid if valid_key is None else alone.valid & valid_key
     if not sorted_alone:
@@ -330,7 +332,8 @@ def _merge(
     else:
         merged_keys, merged = sort_rows(_above(keys[0], keys[1]), _above(*rows))
     seeks = merged.pop()
-    plain = [*merged_keys[:-1], merged_keys[-1] - seeks]
+    side = seeks + slots.flag(valid_place, merged, seeks) if unique else seeks
+    plain = [*merged_keys[:-1], merged_keys[-1] - side]
     starts = differs_from_previous(plain)
     # Of rows that have the same key, which stand in any order, the last one has summed up all differences.
     followed = ~seeks[1:] & ~starts[1:]
@@ -511,6 +514,11 @@ class _Slots:
             first.append(one)
             second.append(_filler(one, 0, self._lengths[1]) if other is None else other)
         return first, second
+
+    def flag(self, place: int, merged: list[Tensor], seeks: Tensor) -> Tensor:
+        """A bool of the second table alone, where its rows are."""
+        both = zip(self._pairs(), merged, strict=True)
+        return next(slot for (_, b), slot in both if b == place) & seeks
 
     def taken_apart(self, merged: list[Tensor], seeks: Tensor, settled: Tensor) -> _Known:
         """What was put together, and the differences as sums, where those are settled."""
