@@ -356,6 +356,60 @@ def test_order_limit_distinct_and_union() -> None:
     same_rows(got["twice"], pd.concat([second[["days", "ward"]]] * 2))
 
 
+def orders(query: Callable[[Any], Any], kinds: dict[str, Any], rows: list[Any]) -> list[Any]:
+    """What a query reveals of the rows that aren't hidden, however they and hidden ones stand."""
+    kinds = {**kinds, "hidden": tables.integer(0, 9)}
+    table = tacit.table("a", kinds, rows=len(rows) + 5)
+    plan = tacit.function(lambda t: tacit.reveal(query(t.filter(t["hidden"] == 0)))).trace(table)
+    got = []
+    with tacit.local() as run:
+        for seed in range(4):
+            random = np.random.default_rng(seed)
+            shown = [(*row, 0) for row in rows]
+            hidden = [(*rows[random.integers(len(rows))], random.integers(1, 10)) for _ in range(seed)]
+            several = [*shown, *hidden]
+            mixed = [several[place] for place in random.permutation(len(several))]
+            got.append(rows_of(run(plan, a=pd.DataFrame(mixed, columns=list(kinds))), ordered=True))
+    return got
+
+
+PAY: tuple[dict[str, Any], list[Any]] = (
+    {"dept": tables.integer(0, 3, null=True), "name": tables.integer(0, 99), "pay": tables.integer(0, 999)},
+    [(1, 12, 500), (1, 10, 7), (2, 13, 300), (0, 11, 42), (None, 15, 8), (1, 14, 500), (3, 16, 7)],
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        lambda t: t.select("dept", "name").order_by("dept"),
+        lambda t: t.select("dept", "name").order_by("dept").limit(2),
+        lambda t: t.select("pay", "name").limit(3),
+        lambda t: t.window("place", None, "count", partition_by="dept").select("name", "place"),
+        lambda t: t.select("name").window("place", None, "count"),
+    ],
+)
+def test_what_is_revealed_says_nothing_of_where_rows_stood(query: Any) -> None:
+    got = orders(query, *PAY)
+    assert got == got[:1] * len(got)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        lambda t: t.group_by("dept").agg(total=("pay", "sum")).select("total"),
+        lambda t: t.group_by("name").agg(total=("pay", "sum")).limit(7).select("total"),
+        lambda t: t.group_by("dept", "name").agg(total=("pay", "sum")).drop_nulls("dept").select("total"),
+        lambda t: t.group_by("name").agg(total=("pay", "sum")).window("n", None, "count").select("total"),
+        lambda t: t.group_by("name").agg(total=("pay", "sum")).limit(6).limit(5).select("total"),
+        lambda t: t.assign(pay=t["pay"] + 0).limit(9).select("pay"),
+    ],
+)
+def test_rows_arent_in_the_order_of_a_column_that_is_gone(query: Any) -> None:
+    for got in orders(query, *PAY):
+        assert got == sorted(got)
+
+
 def test_windows_look_back() -> None:
     second = stays(np.random.default_rng(10), 26)
     second["cost"] = np.random.default_rng(1).permutation(26) * 3.5

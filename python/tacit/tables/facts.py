@@ -23,7 +23,8 @@ class Facts:
         determines: Sets of columns, each with those whose values follow from them.
         equal: Pairs of columns that have the same value in each row.
         leading: Whether rows that count come first.
-        settled: Whether the order of the rows says no more than what is in them, or was asked for.
+        settled: The columns that the order of the rows that count follows from: none, if it was asked for.
+            `None`, if it may say more than what is in them.
     """
 
     unique: frozenset[Names] = frozenset()
@@ -32,7 +33,7 @@ class Facts:
     determines: tuple[tuple[Names, Names], ...] = ()
     equal: tuple[Names, ...] = ()
     leading: bool = False
-    settled: bool = False
+    settled: Names | None = None
 
     def is_unique(self, columns: Iterable[str]) -> bool:
         """Whether no two rows have the same values in these columns."""
@@ -63,6 +64,18 @@ class Facts:
         if column in given:
             return column
         return next((one for one in given if frozenset((column, one)) in self.equal), None)
+
+    def tell_apart(self, columns: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+        """Those of some other columns that rows with the same values in `columns` are told apart by."""
+        known = list(columns)
+        asked = len(known)
+        key = min(self.unique, key=lambda one: (len(one), sorted(one)), default=frozenset())
+        for column in sorted(others, key=lambda one: one not in key):
+            if self.is_unique(known):
+                break
+            if column not in self._follow(frozenset(known)):
+                known.append(column)
+        return tuple(known[asked:])
 
     def same_groups(self, columns: Iterable[str], others: Iterable[str]) -> bool:
         """Whether rows with the same values in some columns have so in others, and the other way round."""
@@ -101,7 +114,7 @@ class Facts:
             self,
             unique=frozenset(changed(key) for key in self.unique if there(key)),
             order=tuple(order),
-            settled=self.settled and len(order) == len(self.order),
+            settled=None if self.settled is None or not there(self.settled) else changed(self.settled),
             bounds=least([(changed(key), count) for key, count in self.bounds.items() if there(key)]),
             determines=tuple(
                 # What follows from a column that is gone follows from what that one follows from.

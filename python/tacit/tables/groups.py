@@ -200,7 +200,7 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
             sums = sums.reshape(1)
         columns[name] = _finished(one, sums, counts, some=False)
     nothing: frozenset[str] = frozenset()
-    facts = Facts(unique=frozenset((nothing,)), bounds={nothing: 1}, leading=True, settled=True)
+    facts = Facts(unique=frozenset((nothing,)), bounds={nothing: 1}, leading=True, settled=nothing)
     return table._with(columns=columns, valid=table.constant(True, rows=1), facts=facts)
 
 
@@ -249,7 +249,7 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
         order=() if any(table[name].valid is not None for name in keys) else tuple(keys),
         bounds={unique: domain},
         determines=((unique, frozenset(columns)),),
-        settled=True,
+        settled=unique,
     )
     return table._with(columns=columns, valid=total > 0, facts=facts)
 
@@ -298,7 +298,7 @@ def _ordered(
         order=tuple(least) if frozenset(least) in unique else (),
         bounds={**dict.fromkeys(unique, size), **table.facts.renamed({key: key for key in keys}).bounds},
         determines=tuple((key, frozenset(columns)) for key in unique),
-        settled=frozenset(least) in unique,
+        settled=frozenset(least) if frozenset(least) in unique else None,
     )
     return type(table)(columns, kept, facts, faults)
 

@@ -222,6 +222,8 @@ def _several(
     left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str], matches: int
 ) -> Table:
     """Each row of the left table as many times as rows of the right may match, for each place among these."""
+    from tacit.tables.windows import windowed
+
     if type(matches) is not int or matches < 1:
         raise fault(ProgramError, f"matches={matches!r}: a number of rows is needed")
     place = "place among matches"
@@ -231,7 +233,7 @@ def _several(
         if any(right[one].valid is not None for one in pairs.values())
         else right
     )
-    numbered = right.window(place, None, "count", partition_by=tuple(pairs.values()))
+    numbered = windowed(right, place, None, "count", tuple(pairs.values()), (), False, None, any_order=True)
     column = numbered[place]
     excess = ((column.value > matches) & numbered.valid).any().reshape(1)
     message = f"more than matches={matches} rows have the same {' and '.join(pairs.values())}"

@@ -238,7 +238,10 @@ class Table(Unknown):
 
     @at_one_line
     def order_by(self, *columns: str, descending: bool | Sequence[bool] = False) -> Table:
-        """The rows in order of some columns, those that count first; nulls last. A sort."""
+        """The rows in order of some columns, those that count first; nulls last. A sort.
+
+        Rows with the same values in these are in order of the others that there are.
+        """
         if not columns:
             raise fault(ProgramError, "order_by takes columns")
         down = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
@@ -253,16 +256,21 @@ class Table(Unknown):
                     "declare it as a category, or put the rows in order after the run",
                 )
             words += words_of(self[name], descending=falls)
-        return self.sorted_by(packed(words), Facts(leading=True, settled=True))
+        for name in self.facts.tell_apart(columns, self.columns):
+            words += words_of(self[name])
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset()))
 
     @at_one_line
     def limit(self, rows: int) -> Table:
-        """The first so many rows that count; after `order_by`, of its order. The bound is theirs."""
+        """The first so many rows that count; after `order_by`, of its order. The bound is theirs.
+
+        Without an order they are first by what is in them, as far as an order isn't known: a sort.
+        """
         if type(rows) is not int or rows < 1:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
-        table = self.leading() if not self.facts.leading else self
-        if rows >= len(table):
-            return table
+        if rows >= len(self):
+            return self
+        table = self.settled()
         cut = [tensor[:rows] for tensor in table.tensors()]
         return table.with_tensors(cut, table.facts)
 
@@ -326,12 +334,11 @@ class Table(Unknown):
     @at_one_line
     def settled(self) -> Table:
         """The rows that count first, in an order that says no more than what is in them, or was asked for."""
-        if self.facts.settled:
+        if self.facts.settled is not None:
             return self.leading()
-        words = [(1 - self.valid, 2)]
-        for column in self.columns.values():
-            words += words_of(column)
-        return self.sorted_by(packed(words), Facts(leading=True, settled=True))
+        by = self.facts.tell_apart((), self.columns)
+        words = [(1 - self.valid, 2), *(word for name in by for word in words_of(self[name]))]
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(by)))
 
     def _renamed(self, columns: Mapping[str, Column], names: Mapping[str, str]) -> Table:
         """Some of the columns, under other names."""

@@ -31,8 +31,13 @@ def windowed(
     order_by: str | Sequence[str],
     descending: bool,
     rows: int | None,
+    *,
+    any_order: bool = False,
 ) -> Table:
-    """`Table.window`: a sort, then sums of each row and those before, as many as doublings reach."""
+    """`Table.window`: a sort, then sums of each row and those before, as many as doublings reach.
+
+    With `any_order` it doesn't matter which of the rows that are in no order comes first.
+    """
     from tacit.tables.table import names_of
 
     if how not in HOWS or (column is None and how != "count"):
@@ -40,27 +45,26 @@ def windowed(
     if rows is not None and (type(rows) is not int or rows < 1):
         raise fault(ProgramError, f"rows={rows!r}: a number of rows is needed")
     partition, order = names_of(partition_by), names_of(order_by)
-    words = [(1 - table.valid, 2)]
-    for key in partition:
-        words += words_of(table[key])
-    count = len(words)
-    for key in order:
-        words += words_of(table[key], descending=descending)
-    # Rows of one partition need a key of their own to be told from the next.
-    if packed_apart(words, count):
-        facts = Facts(leading=True, settled=False)
-        table = table.sorted_by(packed(words), facts)
+    if partition or order:
+        # What a row comes after has to follow from what is in the rows, not from where they stood.
+        others = () if any_order else table.facts.tell_apart((*partition, *order), table.columns)
+        words = [(1 - table.valid, 2)]
+        for key in partition:
+            words += words_of(table[key])
+        for key in order:
+            words += words_of(table[key], descending=descending)
+        for key in others:
+            words += words_of(table[key])
+        by = None if any_order else frozenset((*partition, *order, *others))
+        table = table.sorted_by(packed(words), Facts(leading=True, settled=by))
+    else:
+        table = table.settled()
     again = [(1 - table.valid, 2), *(word for key in partition for word in words_of(table[key]))]
     starts = differs_from_previous(packed(again))
     source = None if column is None else table[column]
     value = _looked_back(table, source, how, starts, rows)
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
-
-
-def packed_apart(words: Sequence[Any], count: int) -> bool:
-    """Whether there is anything to sort by."""
-    return len(words) > 1 or count > 1
 
 
 def _looked_back(table: Table, source: Column | None, how: str, starts: Tensor, rows: int | None) -> Column:
