@@ -12,6 +12,7 @@ import pytest
 import tacit
 from tacit import tables
 from tacit.tables import groups, lookups
+from tacit.tables.column import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -485,6 +486,28 @@ def test_columns_compute_as_in_sql() -> None:
     )
 
 
+def test_quotients_have_the_steps_of_their_operands() -> None:
+    kinds = {"x": tables.number(-10, 10, bits=20), "whole": tables.integer(0, 9)}
+    half = column_of(1) / column_of(2)
+
+    @tacit.function
+    def computed(table: Any) -> Any:
+        columns = {
+            "fine": table["x"] / 2,
+            "half": table["whole"] * half,
+            "less": table["whole"] + (half - 2) * half,
+            "same": -half,
+        }
+        parts = table.assign(**columns).select(*columns)
+        return tacit.reveal({"parts": parts, "all": parts.group_by().agg(sum=("fine", "sum"))})
+
+    plan = computed.trace(tacit.table("a", kinds, rows=4))
+    with tacit.local() as run:
+        got = run(plan, a={"x": [3.0, 5.0], "whole": [3, 4]})
+    assert rows_of(got["parts"]) == [(1.5, 1.5, 2.25, -0.5), (2.5, 2.0, 3.25, -0.5)]
+    assert rows_of(got["all"]) == [(4.0,)]
+
+
 def test_a_table_runs_under_other_protocols() -> None:
     random = np.random.default_rng(12)
     first, second = people(random, 4), stays(random, 5)
@@ -538,3 +561,19 @@ def test_groups_beyond_a_bound_are_an_error() -> None:
             people(np.random.default_rng(0), 2),
             second,
         )
+
+
+def test_nothing_is_shown_beyond_a_bound() -> None:
+    kinds = {"id": tables.integer(0, 999), "pay": tables.integer(0, 999)}
+
+    @tacit.function
+    def totals(table: Any) -> Any:
+        result = table.group_by("id", groups=2).agg(total=("pay", "sum"))
+        return dict(tacit.reveal(result).parts)
+
+    plan = totals.trace(tacit.table("a", kinds, rows=4))
+    with tacit.local() as run:
+        for ids, rows in (([1, 2, 2], 2), ([1, 2, 3], 0)):
+            got = run(plan, a={"id": ids, "pay": [10, 20, 30]})
+            assert got["rows"].sum() == rows
+            assert (got["total#0"] > 0).sum() == rows

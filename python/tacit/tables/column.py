@@ -219,6 +219,8 @@ def made(
     if isinstance(value, Tensor):
         low, high = value._kind.low, value._kind.high
     else:
+        # Public numbers in fixed point are given as they are; columns hold their steps.
+        value = round(value * (1 << places)) if kind == "number" else value
         low = high = int(value)
     if kind == "boolean":
         low, high = 0, 1
@@ -403,7 +405,7 @@ def _quotient(a: Column, b: Column) -> Column:
         if b.value == 0:
             raise fault(ProgramError, "a column is divided by 0")
         quotient = as_number(a) / (b.value / b.type.unit)
-        return made("number", quotient, places=16, valid=valid)
+        return made("number", quotient, places=16 if is_public(a) else quotient.dtype.bits, valid=valid)
     from tacit._elementary import divide
 
     if "number" in (a.type.kind, b.type.kind):

@@ -46,6 +46,9 @@ def revealed(table: Table, reveal: Callable[[Tensor], Revealed]) -> RevealedTabl
     """Reveals the rows that count, in an order that says nothing that isn't in them or was asked for."""
     settled = table.settled()
     there = settled.valid
+    for _, wrong in settled.faults:
+        # What goes wrong makes rows wrong, whose values say something that wasn't asked for.
+        there = there & ~wrong
     parts = {"rows": reveal(there)}
     for name, column in settled.columns.items():
         known = there if column.valid is None else there & column.valid

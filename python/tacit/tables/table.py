@@ -11,7 +11,7 @@ from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
-from tacit.tables.column import Column, column_of, is_public, made, scaled
+from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
 from tacit.tables.facts import Facts
 from tacit.tables.sorting import compact, packed, sort_rows, words_of
 from tacit.tables.types import ColumnType, halves, hash_of
@@ -122,6 +122,8 @@ class Table(Unknown):
             parts = column.parts
             if column.type.kind == "boolean":
                 parts = (bool(column.value),)
+            elif column.type.kind == "number":
+                parts = (float(as_number(column)),)
             return Column(column.type, tuple(self.constant(part) for part in parts), column.valid)
         if len(column.value) != len(self):
             raise fault(
