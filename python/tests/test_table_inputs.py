@@ -127,6 +127,24 @@ def test_a_timestamp_with_a_time_of_day_is_no_day() -> None:
         shared(frame)
 
 
+def test_decimals_of_floats_are_not_rounded() -> None:
+    kinds = {"cost": tables.decimal(2, 0, 1e9), "count": tables.integer(0, 1 << 40)}
+    plan = everything.trace(tacit.table("bank", kinds, rows=2))
+    with tacit.local() as run:
+        got = run(plan, bank=pd.DataFrame({"cost": [0.1 + 0.2, 50_000_000.29], "count": [1.0, 2.0**39]}))
+        assert got.to_numpy().tolist() == [[0.3, 1], [50_000_000.29, 2**39]]
+        for column, value in (("cost", 50_000_000.004), ("count", 123_456_789_012.4), ("cost", np.inf)):
+            rows = {"cost": [1.0, 2.0], "count": [1.0, 2.0], column: [1.0, value]}
+            with pytest.raises(tacit.InputError, match=f"column '{column}', row 1: {value}"):
+                run(plan, bank=pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize("column", ["a?", "a#", "#"])
+def test_a_column_is_not_called_as_a_part_of_another(column: str) -> None:
+    with pytest.raises(tacit.ProgramError, match="which mark parts of columns"):
+        tacit.table("bank", {"a": tables.text(null=True), column: tables.boolean()}, rows=2)
+
+
 def test_a_table_of_another_form_is_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame(ROWS)
     for bank, says in [

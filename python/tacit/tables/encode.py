@@ -165,9 +165,10 @@ class _Converter:
         if values.dtype.kind == "f":
             exact = values * unit
             nearest = np.rint(exact)
-            wrong = ~(np.abs(exact - nearest) <= 1e-9 * np.maximum(np.abs(exact), 1.0)) | (
-                np.abs(exact) >= 2.0**63
-            )
+            # What is as near to a step as floats are to each other is this step.
+            with np.errstate(invalid="ignore"):
+                room = 2 * np.spacing(np.maximum(np.abs(values), 1))
+                wrong = ~(np.abs(nearest / unit - values) <= room) | (np.abs(exact) >= 2.0**63)
             if wrong.any():
                 first = int(wrong.argmax())
                 self._fail(rows[first], values[first], why)

@@ -22,6 +22,10 @@ MARK = "#"
 """What stands between a table's name and the digest of its schema, in the name of the input of its rows."""
 
 
+MARKS = (MARK, "?")
+"""What marks inputs of one column: its further parts, and where it isn't null."""
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """What everybody knows of a table: all but its values, and how many rows it has.
@@ -164,6 +168,12 @@ def table(
     for column, kind in columns.items():
         if not isinstance(column, str) or not column:
             raise fault(ProgramError, f"{column!r} can't be the name of a column")
+        if set(column) & set(MARKS):
+            raise fault(
+                ProgramError,
+                f"{name}.{column} has one of {' and '.join(MARKS)} in its name, which mark parts of columns",
+                "rename the column",
+            )
         if not isinstance(kind, ColumnType):
             raise fault(
                 ProgramError,
