@@ -147,7 +147,8 @@ def table(
         rows: How many rows it may have. Everybody knows this bound, and nobody how many there are.
         name: What the owner calls it; if not given, the owner's name.
         unique: A column, or columns, whose values are together different in all rows, as a primary key's;
-            or several such. Joins need one. Owners' tables that break it are refused before they are sent.
+            or several such. Joins need one. The owner's client refuses a table that breaks it before it is
+            sent; nobody else checks it.
         order: Columns by which the owner puts the rows in order before they are shared, so that joins and
             groups by them need no sort. If not given, the first of `unique`.
 

@@ -147,8 +147,9 @@ def text(*, null: bool = False) -> ColumnType:
     """Any text, shared as 64 bits of its SHA-256: it can be joined, grouped, and compared for equality.
 
     Two of n different texts have the same hash with a probability of at most n**2 / 2**65: one in 36 million
-    for a million texts. They would count as equal. What is revealed is the hash, as an integer; whoever knows
-    which texts there may be finds it among theirs (`tacit.tables.hash_of`).
+    for a million texts, unless their owner chose them for it. They would count as equal. What is revealed is
+    the hash, as an integer; whoever knows which texts there may be finds it among theirs
+    (`tacit.tables.hash_of`).
     """
     return ColumnType("text", -(1 << 31), (1 << 31) - 1, null=null)
 
