@@ -344,6 +344,16 @@ impl Builder {
         Ok(shuffled.into_iter().map(NodeId::number).collect())
     }
 
+    /// Each row of a matrix of keys in ascending order, and other values in the same order.
+    fn sort(&mut self, py: Python<'_>, keys: u32, columns: Vec<u32>, by_network: bool) -> PyResult<Vec<u32>> {
+        let (keys, columns) = (NodeId::new(keys), nodes(columns));
+        let build = self.open(py)?;
+        let sorted =
+            if by_network { build.sort_by_network(keys, &columns) } else { build.sort(keys, &columns) };
+        let sorted = sorted.map_err(|error| errors::program(py, &error))?;
+        Ok(sorted.into_iter().map(NodeId::number).collect())
+    }
+
     /// A circuit's outputs, each with its bits along the last axis.
     fn circuit(&mut self, py: Python<'_>, circuit: &Circuit, operands: Vec<u32>) -> PyResult<Vec<u32>> {
         let operands = nodes(operands);

@@ -5,33 +5,42 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use tacit::SavedPlan;
+use tacit::program::Value;
 use tacit_cli::Front;
 
 use crate::program::Program;
+use crate::values;
 
 /// Runs the command line `args` and returns the exit code.
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
-/// none; `infer(arguments)` and `demo(json)` an exit code.
+/// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
+/// `network(name, rows, quick, folder)` writes files, or says why not.
 #[pyfunction]
 #[pyo3(name = "main")]
 pub(crate) fn run(
     py: Python<'_>,
     args: Vec<OsString>,
     load: Py<PyAny>,
+    table: Py<PyAny>,
     infer: Py<PyAny>,
+    network: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 ) -> i32 {
     // `-P`: modules of the folder that the command runs in (a file `re.py`, say) are not the library's.
     let name = interpreter.display().to_string();
     let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
-    py.detach(|| tacit_cli::main(args, &PythonFront { load, infer, demo, interpreter }, this_command))
+    py.detach(|| {
+        tacit_cli::main(args, &PythonFront { load, table, infer, network, demo, interpreter }, this_command)
+    })
 }
 
 struct PythonFront {
     load: Py<PyAny>,
+    table: Py<PyAny>,
     infer: Py<PyAny>,
+    network: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 }
@@ -48,8 +57,31 @@ impl Front for PythonFront {
         })
     }
 
+    fn read_table(&self, plan: &SavedPlan, name: &str, path: &Path) -> Result<Vec<(String, Value)>, String> {
+        Python::attach(|py| {
+            let read =
+                self.table.bind(py).call1((plan.result(), name, path)).map_err(|error| error.to_string())?;
+            let Ok(arrays) = read.extract::<Vec<(String, Bound<'_, PyAny>)>>() else {
+                return Err(read.to_string());
+            };
+            let value = |(input, array)| {
+                Ok((input, values::from_python(&array).map_err(|error: PyErr| error.to_string())?))
+            };
+            arrays.into_iter().map(value).collect()
+        })
+    }
+
     fn infer(&self, args: &[String]) -> Result<i32, String> {
         Ok(Python::attach(|py| code(py, self.infer.bind(py).call1((args,)))))
+    }
+
+    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String> {
+        Python::attach(|py| {
+            let made = self.network.bind(py).call1((name, rows, quick, folder));
+            let wrong =
+                made.and_then(|made| made.extract::<Option<String>>()).map_err(|error| error.to_string())?;
+            wrong.map_or(Ok(()), Err)
+        })
     }
 
     fn demo(&self, json: bool) -> Result<i32, String> {

@@ -24,7 +24,7 @@ runs it with all parties in this process, `connect` as one party or client of a 
 ahead of time what runs need, for protocols in two phases.
 """
 
-from tacit import circuits, crypto, learn, nn, onnx
+from tacit import circuits, crypto, learn, nn, onnx, tables
 from tacit._branch import cond, switch
 from tacit._circuit import Circuit, bits, bytes_of, circuit
 from tacit._elementary import (
@@ -58,7 +58,7 @@ from tacit._handles import Kept, Revealed, Secret
 from tacit._keep import keep, kept
 from tacit._native import version as _version
 from tacit._offline import Prepared, offline, stock
-from tacit._order import argsort, isin, median, quantile, searchsorted, sort
+from tacit._order import argsort, isin, median, quantile, searchsorted, sort, sort_by, top_k
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local
@@ -80,6 +80,9 @@ from tacit.errors import (
     StoreError,
     TacitError,
 )
+from tacit.tables.schema import SecretTable, table
+from tacit.tables.sql import sql
+from tacit.tables.table import Table
 
 __version__ = _version()
 
@@ -105,8 +108,10 @@ __all__ = [
     "Runner",
     "Secret",
     "SecretError",
+    "SecretTable",
     "Selection",
     "StoreError",
+    "Table",
     "TacitError",
     "Tensor",
     "argmax",
@@ -164,12 +169,17 @@ __all__ = [
     "sigmoid3",
     "softmax",
     "sort",
+    "sort_by",
+    "sql",
     "sqrt",
     "stack",
     "std",
     "stock",
     "switch",
+    "table",
+    "tables",
     "tanh",
+    "top_k",
     "var",
     "where",
     "windows",

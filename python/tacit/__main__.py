@@ -12,12 +12,14 @@ from tacit import _native
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit._values import Public
+
 
 def main() -> int:
     """Runs the command line of this process; the exit code."""
     # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(sys.argv[1:], _load, _infer, _demo, sys.executable)
+    return _native.main(sys.argv[1:], _load, _table, _infer, _network, _demo, sys.executable)
 
 
 def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
@@ -36,10 +38,33 @@ def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] 
         return traceback.format_exc().rstrip()
 
 
+def _table(structure: str, name: str, path: Path) -> list[tuple[str, Public]] | str:
+    """The inputs that a file's table is, by owner and name; or why it isn't one of a plan."""
+    from tacit.errors import InputError
+    from tacit.tables.given import read_for
+
+    try:
+        return read_for(structure, name, path)
+    except InputError as error:
+        return str(error)
+
+
 def _infer(arguments: list[str]) -> int:
     from tacit._infer import main
 
     return main(arguments)
+
+
+def _network(name: str, rows: int, quick: bool, folder: Path) -> str | None:
+    """A network to measure with, as files in a folder; or why there is none."""
+    from tacit._bench import network
+    from tacit.errors import TacitError
+
+    try:
+        network(name, rows, quick, folder)
+    except (TacitError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _demo(as_json: bool) -> int:

@@ -8,7 +8,7 @@ from tacit import _tree
 from tacit._functions import where
 from tacit._location import fault
 from tacit._tensor import Tensor
-from tacit._trace import in_body
+from tacit._trace import ARM, in_body
 from tacit.errors import ProgramTypeError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def cond(condition: Any, if_true: Callable[..., Any], if_false: Callable[..., An
     results = []
     for method, arm in (("if_set", if_true), ("unless_set", if_false)):
         within = [_tree.changed(argument, _placed(condition, method), "") for argument in arguments]
-        with in_body(condition._builder, "an arm of a branch"):
+        with in_body(condition._builder, ARM):
             results.append(arm(*within))
     taken, other = results
     others = _tree.in_order_of(taken, other)

@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING, Any
 from tacit._handles import Unknown
 from tacit._values import public, shape_of
 from tacit.errors import InputError
+from tacit.tables.given import with_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit._plan import Input
     from tacit._values import Public
+    from tacit.tables.schema import Schema
 
 
-def assigned(inputs: Sequence[Input], given: dict[str, Any]) -> list[Public | None]:
+def assigned(
+    inputs: Sequence[Input], given: dict[str, Any], tables: Sequence[Schema] = ()
+) -> list[Public | None]:
     """A value for each input, or `None` where there is none. See `Runner.__call__` for the ways to give them.
 
     Raises:
         InputError: A name is unknown or ambiguous, an input is given twice or too many are, or a value is no
             array of the declared shape and type. Ranges are for the core to check.
     """
+    if tables:
+        given = with_tables(inputs, tables, given)
     owners = {declared.owner for declared in inputs}
     values: list[Public | None] = [None] * len(inputs)
     for key, value in given.items():

@@ -9,15 +9,18 @@ import linecache
 import os
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import CodeType
 
     from tacit.errors import ProgramError
 
     Error = TypeVar("Error", bound=ProgramError)
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 _HERE = __file__.removesuffix("_location.py")
 
@@ -41,6 +44,17 @@ def said(location: Location) -> Iterator[None]:
         yield
     finally:
         _said.reset(before)
+
+
+def at_one_line(function: Callable[P, Result]) -> Callable[P, Result]:
+    """A function that adds many operations, of which all are at the line that called it."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+        with said(caller()):
+            return function(*args, **kwargs)
+
+    return called
 
 
 def caller() -> Location:

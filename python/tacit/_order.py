@@ -1,16 +1,15 @@
-"""Order: sorting networks, ranks by comparisons, and what follows from them."""
+"""Order: sorts, ranks by comparisons, and what follows from them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate, stack, where
+from tacit._functions import concatenate, stack
 from tacit._location import fault
 from tacit._moved import flat_along
-from tacit._repeat import assume
 from tacit._statistics import as_fixed
 from tacit._tensor import Tensor, matmul, tensor_of
-from tacit._trace import tracing
+from tacit._trace import ARM, tracing
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
@@ -18,47 +17,124 @@ if TYPE_CHECKING:
 
 
 def sort(a: Tensor, axis: int | None = -1) -> Tensor:
-    """The elements along an axis in ascending order, by a bitonic network (Batcher 1968).
+    """The elements along an axis in ascending order.
 
-    For n elements some n (log2 n) (log2 n + 1) / 4 comparisons, each with two choices, in
-    log2 n (log2 n + 1) / 2 levels.
+    With `replicated` elements are shuffled, and then sorted by comparisons whose outcomes may be known: about
+    n log2 n of them. Other protocols compare and choose in a bitonic network: some n (log2 n)**2 / 4
+    comparisons, each with two choices.
     """
-    one = tensor_of(a)
-    if not one.shape:
-        raise fault(ProgramError, "a value without axes can't be sorted")
+    one = _orderly(a)
     one, along = flat_along(one, axis)
-    if one.dtype.kind not in ("int", "fixed", "bool"):
-        raise fault(ProgramTypeError, f"`sort` is not defined for {one.dtype}", "use fixed(16) or integers")
-    if one.dtype.kind == "bool":
-        return sort(one + 0, along) > 0
     trace = tracing(one)
     # Medians and quantiles of one tensor sort it once. What a body makes, nothing outside may use.
     known = trace.sorted if trace is not None and not trace.bodies else {}
     if (one._id, along) not in known:
         order = [place for place in range(one.ndim) if place != along] + [along]
         rows = one.transpose(*order)
-        made = _network(rows.reshape(-1, one.shape[along])).reshape(*rows.shape)
+        made = _by_rows(rows.reshape(-1, one.shape[along]))[0].reshape(*rows.shape)
         known[one._id, along] = made.transpose(*(order.index(place) for place in range(one.ndim)))
     return known[one._id, along]
 
 
 def argsort(a: Tensor, axis: int | None = -1) -> Tensor:
-    """Where the elements stood that `sort` puts in order; equal ones keep theirs.
-
-    The place is sorted with the element, in bits below it.
-    """
+    """Where the elements stood that `sort` puts in order; equal ones keep theirs."""
     import numpy as np
 
-    one = tensor_of(a)
+    one = _orderly(a)
     one, along = flat_along(one, axis)
-    one = one + 0 if one.dtype.kind == "bool" else one
-    length = one.shape[along]
-    shape = [1] * one.ndim
-    shape[along] = length
-    bits = max((length - 1).bit_length(), 1)
-    raw = one._made(one._at().raw_as(one._id, 0))
-    both = sort(raw * (1 << bits) + np.arange(length).reshape(shape), along)
-    return assume(both - (both >> bits) * (1 << bits), 0, length - 1)
+    order = [place for place in range(one.ndim) if place != along] + [along]
+    rows = one.transpose(*order)
+    keys = rows.reshape(-1, one.shape[along])
+    places = np.broadcast_to(np.arange(keys.shape[1]), keys.shape)
+    made = _by_rows(keys, places)[1].reshape(*rows.shape)
+    return made.transpose(*(order.index(place) for place in range(one.ndim)))
+
+
+def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...]:
+    """Rows in the order of a key: the sorted key, and each column with its rows in the same order.
+
+    Rows with equal keys keep their order. With `replicated` every column costs one shuffle of it, however
+    many there are; other protocols choose between rows in each level of a network.
+
+    Args:
+        key: A vector of numbers or bools, or a tuple of vectors: rows are ordered by the first one, equal
+            ones by the second, and so on.
+        columns: Tensors or arrays whose first axes are as long.
+        descending: Whether the largest comes first; equal keys keep their order all the same.
+
+    Raises:
+        ProgramError: The lengths differ, or a tuple's keys together have more than 62 bits.
+        ProgramTypeError: The key has no order.
+    """
+    parts = list(key) if isinstance(key, (tuple, list)) else [key]
+    if not parts:
+        raise fault(ProgramError, "a sort takes one key at least")
+    one = tensor_of(*parts, *columns)
+    keys = [_orderly(one._made(one._operand(part))) for part in parts]
+    rows = [one._made(one._operand(column)) for column in columns]
+    lengths = keys[0].shape[:1]
+    wrong = [part for part in keys if part.shape != lengths] + [
+        row for row in rows if row.shape[:1] != lengths
+    ]
+    if wrong:
+        raise fault(
+            ProgramError,
+            f"rows are sorted by a key of shape {keys[0].shape}, and a column has shape {wrong[0].shape}",
+            "keys are vectors, and columns have as many rows",
+        )
+    whole = keys[0] if len(keys) == 1 and not descending else _joined(keys)
+    if descending:
+        whole = -whole
+    is_key = len(keys) == 1 and not descending
+    all_rows = [row.reshape(1, *row.shape) for row in (rows if is_key else [*keys, *rows])]
+    made = [each.reshape(*each.shape[1:]) for each in _by_rows(whole.reshape(1, *lengths), *all_rows)]
+    if is_key:
+        return tuple(made)
+    of_keys, of_rows = made[1 : 1 + len(keys)], made[1 + len(keys) :]
+    return (of_keys[0] if len(keys) == 1 and not isinstance(key, (tuple, list)) else tuple(of_keys), *of_rows)
+
+
+def top_k(key: Any, k: int, *columns: Any) -> tuple[Any, ...]:
+    """The rows with the `k` largest keys, the largest first; of equal keys those that come first.
+
+    Args:
+        key: As in `sort_by`.
+        k: How many, from 1 on.
+        columns: As in `sort_by`.
+    """
+    made = sort_by(key, *columns, descending=True)
+    rows = (made[0][0] if isinstance(made[0], tuple) else made[0]).shape[0]
+    if type(k) is not int or not 1 <= k <= rows:
+        raise fault(ProgramError, f"there is no top {k!r} of {rows} rows", f"take from 1 to {rows}")
+    return tuple(tuple(one[:k] for one in each) if isinstance(each, tuple) else each[:k] for each in made)
+
+
+def _joined(keys: Sequence[Tensor]) -> Tensor:
+    """Keys as one integer each row: the first counts most."""
+    numbers = [part + 0 if part.dtype.kind == "bool" else part for part in keys]
+    first, *others = (number._made(number._at().raw_as(number._id, 0)) for number in numbers)
+    for raw in others:
+        low, high = (int(end) for end in raw.range)
+        first = first * (high - low + 1) + (raw - low)
+    return first
+
+
+def _orderly(a: Any) -> Tensor:
+    """A tensor whose elements have an order."""
+    one = tensor_of(a)
+    if not one.shape:
+        raise fault(ProgramError, "a value without axes can't be sorted")
+    if one.dtype.kind not in ("int", "fixed", "bool"):
+        raise fault(ProgramTypeError, f"`sort` is not defined for {one.dtype}", "use fixed(16) or integers")
+    return one
+
+
+def _by_rows(keys: Tensor, *columns: Any) -> list[Tensor]:
+    """Each row of a matrix sorted, and columns with it; in an arm of a branch by a network."""
+    numbers = [keys._operand(column) for column in columns]
+    trace = tracing(keys)
+    in_arm = trace is not None and ARM in trace.bodies
+    return [keys._made(made) for made in keys._at().sort(keys._id, numbers, in_arm)]
 
 
 def median(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
@@ -207,33 +283,3 @@ def bincount(a: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
         )
     equal = one.reshape(-1, 1) == np.arange(max(high + 1, minlength))
     return equal.sum(axis=0) if weights is None else matmul(weights, equal + 0)
-
-
-def _network(rows: Tensor) -> Tensor:
-    """Sorts each row. A padded end holds what is at least as large as all, so that it stays there."""
-    import numpy as np
-
-    count, length = rows.shape
-    highest = rows.range[1]
-    block = 2
-    while block < 2 * length:
-        half = block // 2
-        full = -(-length // block) * block
-        if full > length:
-            rows = concatenate([rows, np.full((count, full - length), highest)], axis=1)
-        blocks = rows.reshape(count, full // block, block)
-        low, high = _exchanged(blocks[..., :half], blocks[..., half:][..., ::-1])
-        rows = concatenate([low, high[..., ::-1]], axis=-1)
-        while half > 1:
-            half //= 2
-            pairs = rows.reshape(count, full // (2 * half), 2, half)
-            rows = stack(_exchanged(pairs[:, :, 0], pairs[:, :, 1]), axis=2)
-        rows = rows.reshape(count, full)[:, :length]
-        block *= 2
-    return rows
-
-
-def _exchanged(left: Tensor, right: Tensor) -> Sequence[Tensor]:
-    """The smaller and the larger of each two: one comparison."""
-    swap = left > right
-    return [where(swap, right, left), where(swap, left, right)]

@@ -10,6 +10,7 @@ from tacit._handles import Kept
 from tacit._native import Program
 from tacit.dtypes import DType
 from tacit.errors import PlanError
+from tacit.tables.schema import Schema
 
 if TYPE_CHECKING:
     import os
@@ -118,6 +119,11 @@ class Plan:
         )
 
     @property
+    def tables(self) -> tuple[Schema, ...]:
+        """The tables that come in; the inputs have those of their columns."""
+        return tuple(Schema.from_json(known) for known in self._structure.get("tables", ()))
+
+    @property
     def outputs(self) -> tuple[Output, ...]:
         """The outputs, in the order in which they are revealed."""
         return tuple(
@@ -222,6 +228,7 @@ class Plan:
             program, name, result = Program.from_saved(Path(path).read_bytes())
             plan = Plan(program, json.loads(result), name)
             plan._restore([None] * len(plan.outputs))
+            plan._check_tables()
         except (PlanError, ValueError, RecursionError) as error:
             raise PlanError(f"{path}: {error}") from None
         return plan
@@ -235,6 +242,13 @@ class Plan:
     def _restore(self, outputs: list[Any]) -> Any:
         """What the function returns, with values in the place of what it reveals."""
         return _tree.together(self._structure, outputs)
+
+    def _check_tables(self) -> None:
+        """Raises a `ValueError` unless each table is the one whose digest the program has."""
+        names = {(given.owner, given.name) for given in self.inputs}
+        for schema in self.tables:
+            if any((schema.owner, name) not in names for name in schema.inputs()):
+                raise ValueError(f"the schema of {schema.name} isn't the one that the program was made for")
 
     def show(self) -> None:
         """Prints who gives what, every operation with its line of the program, and what each learner gets.

@@ -102,12 +102,13 @@ class Runner:
                 {"principals": [17]}. All other rows stay. Without it the value is kept whole.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
-                (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames.
+                (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames. A table is a
+                DataFrame, an Arrow table, a dict of columns, or the path of a Parquet, Arrow or CSV file.
 
         Returns:
             What the traced function returns, with a number or an array in the place of everything revealed;
-            `None` for what isn't revealed to this party or client. Bools, integers (int64; uint64 to
-            a modulus of up to 64 bits, Python's to one of more), float64.
+            `None` for what isn't revealed to this party or client, and a DataFrame for a table. Bools,
+            integers (int64; uint64 to a modulus of up to 64 bits, Python's to one of more), float64.
 
         Raises:
             InputError: An input is missing or doesn't fit, or this is no plan; nothing was sent.
@@ -206,7 +207,7 @@ class _LocalRunner(Runner):
     def _run(
         self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
     ) -> _native.Run:
-        values = assigned(plan.inputs, inputs)
+        values = assigned(plan.inputs, inputs, plan.tables)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             pairs = zip(plan.inputs, values, strict=True)
@@ -252,7 +253,7 @@ class _SeatRunner(Runner):
     def _run(
         self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
     ) -> _native.Run:
-        values = assigned(plan.inputs, inputs)
+        values = assigned(plan.inputs, inputs, plan.tables)
         places = (self._store, self._anchors)
         return self._taken().run(plan._program, self._protocol, values, kept, rows, *places, self._net)
 

@@ -19,11 +19,19 @@ from tacit._tensor import Tensor
 from tacit._values import a as _a
 from tacit.dtypes import DType, fixed
 from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.reveal import RevealedTable, revealed
+from tacit.tables.schema import SecretTable
+from tacit.tables.table import Table, of_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tacit.tables.schema import Schema
+
 P = ParamSpec("P")
+
+ARM = "an arm of a branch"
+"""What is being traced there, in words."""
 
 DEFAULT_BITS = 47
 """Bits of a raw value where no range is declared: less than 2**31 for fixed(16). It leaves room for sums."""
@@ -112,7 +120,7 @@ class Function(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls the function as it is, as a part of another that is being traced."""
         for value in (*args, *kwargs.values()):
-            if isinstance(value, (Secret, Kept)):
+            if isinstance(value, (Secret, Kept, SecretTable)):
                 name = self.__name__
                 raise fault(
                     ProgramTypeError,
@@ -148,7 +156,7 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
     """Lets somebody learn a value: the only way out of a program.
 
     Args:
-        value: A tensor, or tuples, lists and dicts with tensors in them; what else is in them stays.
+        value: A tensor or a table, or tuples, lists and dicts with them in it; what else is in them stays.
         to: "all" (every computing party and everyone who gives or gets something), one name, or several.
 
     Returns:
@@ -160,11 +168,13 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
     """
     if isinstance(value, Handle):
         value._refuse("tacit.reveal")
+    if isinstance(value, Table):
+        return revealed(value, lambda part: reveal(part, to))
     if type(value) in (dict, list, tuple) and any(
-        isinstance(leaf, Tensor) for leaf in _tree.leaves(value).values()
+        isinstance(leaf, (Tensor, Table)) for leaf in _tree.leaves(value).values()
     ):
         return _tree.changed(
-            value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, Tensor) else leaf, ""
+            value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, (Tensor, Table)) else leaf, ""
         )
     if not isinstance(value, Tensor):
         raise fault(
@@ -238,6 +248,7 @@ class _Trace:
         self.builder = Builder()
         self.builder.at(*caller())
         self.admitted: dict[int, Tensor] = {}
+        self.tables: dict[int, tuple[Schema, Table]] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
         self.owners: set[str] = set()
@@ -254,19 +265,41 @@ class _Trace:
 
     def admit(self, value: object, path: str) -> object:
         """An argument: an input for a declaration, anything else as it is."""
+        if isinstance(value, SecretTable):
+            return self._admit_table(value)
         if not isinstance(value, (Secret, Kept)):
             return value
         if id(value) not in self.admitted:
-            low, high = _raw_range(value)
-            dtype, shape = value.dtype, list(value.shape)
-            if isinstance(value, Kept):
-                number = self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
-            else:
-                name = value.name or path
-                self.owners.add(value.owner)
-                number = self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
-            self.admitted[id(value)] = Tensor(self.builder, number)
+            self.admitted[id(value)] = self._input(value, path)
         return self.admitted[id(value)]
+
+    def _input(self, value: Secret | Kept, path: str) -> Tensor:
+        """A new value for a declaration."""
+        low, high = _raw_range(value)
+        dtype, shape = value.dtype, list(value.shape)
+        if isinstance(value, Kept):
+            return Tensor(
+                self.builder, self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
+            )
+        self.owners.add(value.owner)
+        name = value.name or path
+        return Tensor(
+            self.builder, self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
+        )
+
+    def _admit_table(self, declared: SecretTable) -> Table:
+        """A table: an input for each of its columns."""
+        if id(declared) not in self.tables:
+            schema = declared.schema
+            if any((one.name, one.owner) == (schema.name, schema.owner) for one, _ in self.tables.values()):
+                raise fault(
+                    ProgramError,
+                    f"{schema.owner} gives two tables called {schema.name!r}",
+                    'say name="..." for each of them',
+                )
+            tensors = {name: self._input(one, name) for name, one in schema.declared().items()}
+            self.tables[id(declared)] = schema, of_inputs(schema, tensors)
+        return self.tables[id(declared)][1]
 
     def reveal(self, value: Tensor, to: tuple[str, ...] | None) -> Revealed:
         """Adds outputs."""
@@ -283,11 +316,13 @@ class _Trace:
         """The plan, once the function has returned."""
         seen: set[int] = set()
 
-        def outputs_of(value: object) -> list[int] | None:
+        def outputs_of(value: object) -> _tree.Structure | None:
             if isinstance(value, Revealed):
                 seen.add(id(value))
-                return value._outputs
-            if isinstance(value, Tensor):
+                return {"outputs": value._outputs}
+            if isinstance(value, RevealedTable):
+                return {"table": value.description, **_tree.apart(value.parts, outputs_of)}
+            if isinstance(value, (Tensor, Table)):
                 raise fault(
                     ProgramTypeError,
                     f"{name} returns a secret",
@@ -308,6 +343,8 @@ class _Trace:
                     f"{name} reveals a value that it doesn't return:\n    {place}",
                     "return it too, or don't reveal it: somebody would learn it for nothing",
                 )
+        if self.tables:
+            structure = {**structure, "tables": [schema.to_json() for schema, _ in self.tables.values()]}
         return Plan(self.builder.finish(), structure, name)
 
 

@@ -9,20 +9,22 @@ if TYPE_CHECKING:
 
 Structure: TypeAlias = dict[str, Any]
 """What a function returns, as JSON can hold it: `{"tuple": [...]}`, `{"list": [...]}`,
-`{"dict": [[key, ...], ...]}`, `{"outputs": [3]}` for what is revealed, `{"value": 5}` for what is public."""
+`{"dict": [[key, ...], ...]}`, `{"outputs": [3]}` for what is revealed, `{"value": 5}` for what is public.
+A revealed table is a dict with a description as its `"table"`. The whole has the schemas of all tables that
+come in as its `"tables"`."""
 
 _PLAIN = (str, bool, int, float, type(None))
 
 
-def apart(value: object, leaf: Callable[[object], list[int] | None]) -> Structure:
-    """The structure of a value; `leaf` gives the numbers of the outputs that a revealed value is, or `None`.
+def apart(value: object, leaf: Callable[[object], Structure | None]) -> Structure:
+    """The structure of a value; `leaf` gives that of what is revealed, or `None`.
 
     Raises:
         TypeError: There is something in it that can't be part of a result.
     """
-    outputs = leaf(value)
-    if outputs is not None:
-        return {"outputs": outputs}
+    found = leaf(value)
+    if found is not None:
+        return found
     if type(value) is tuple or type(value) is list:
         return {type(value).__name__: [apart(item, leaf) for item in value]}
     if type(value) is dict:
@@ -52,6 +54,10 @@ def together(structure: Structure, outputs: list[Any]) -> Any:
             return tuple(together(item, outputs) for item in items)
         case {"list": [*items]}:
             return [together(item, outputs) for item in items]
+        case {"table": description, "dict": [*pairs]} if all(map(_is_item, pairs)):
+            from tacit.tables.decode import frame
+
+            return frame(description, {key: together(item, outputs) for key, item in pairs})
         case {"dict": [*pairs]} if all(map(_is_item, pairs)):
             return {key: together(item, outputs) for key, item in pairs}
         case {"value": value} if isinstance(value, _PLAIN):

@@ -1,5 +1,7 @@
 //! A circuit as a list of gates.
 
+use crate::layered::Layouts;
+
 /// A wire's number: first the bits of the inputs, in order, then a wire for each gate.
 pub type Wire = u32;
 
@@ -40,6 +42,8 @@ pub struct Circuit {
     input_bits: usize,
     gates: Vec<Gate>,
     outputs: Vec<Vec<Wire>>,
+    /// What plans have of it: no part of what it is.
+    pub(crate) layouts: Layouts,
 }
 
 impl Circuit {
@@ -56,7 +60,8 @@ impl Circuit {
         let gates_fit =
             (bits..).zip(&gates).all(|(own, gate)| gate.operands().all(|operand| known(operand, own)));
         let outputs_fit = outputs.iter().flatten().all(|&wire| known(wire, wires));
-        (gates_fit && outputs_fit).then_some(Self { inputs, input_bits: bits as usize, gates, outputs })
+        let (input_bits, layouts) = (bits as usize, Layouts::default());
+        (gates_fit && outputs_fit).then_some(Self { inputs, input_bits, gates, outputs, layouts })
     }
 
     /// Bits of each input.

@@ -18,6 +18,8 @@ mod sums;
 mod tests;
 
 use crate::Circuit;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tacit_kernel::gates::PRODUCT;
 
 /// A slot that stands for no row: an input bit that nothing depends on.
@@ -34,6 +36,31 @@ pub struct Given {
     pub late: bool,
     /// All parties know it.
     pub public: bool,
+}
+
+/// A circuit's layers as plans have them, by what was said of its inputs. They go with the last plan, and make no difference
+/// between circuits.
+#[derive(Debug, Default)]
+pub(crate) struct Layouts(Mutex<Vec<Layout>>);
+
+type Layout = (Vec<Given>, Weak<Layered>);
+
+impl Clone for Layouts {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Layouts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Layouts {}
+
+impl Hash for Layouts {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// What runs between one round and the next.
@@ -123,6 +150,22 @@ impl Layered {
     /// If it isn't said of every input.
     pub fn with_inputs(circuit: &Circuit, given: &[Given]) -> Self {
         Self::laid_out(circuit, given, false)
+    }
+
+    /// The same, once for all plans that have it at a time: plans of one circuit for one instance or many share its layers.
+    ///
+    /// # Panics
+    /// As [`with_inputs`](Self::with_inputs).
+    pub fn shared(circuit: &Circuit, given: &[Given]) -> Arc<Self> {
+        let mut known = circuit.layouts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(_, layered)| layered.strong_count() > 0);
+        let same = known.iter().find(|(other, _)| other == given);
+        if let Some(layered) = same.and_then(|(_, layered)| layered.upgrade()) {
+            return layered;
+        }
+        let layered = Arc::new(Self::with_inputs(circuit, given));
+        known.push((given.to_vec(), Arc::downgrade(&layered)));
+        layered
     }
 
     /// Lays a circuit out as [`new`](Self::new) does, but every AND runs as early as it can. So ANDs of one bit with others stay

@@ -1,7 +1,7 @@
 //! `tacit certificate`: certificates that follow others, without a restart.
 
-use crate::Context;
 use crate::args::{CertificateCommand, OwnArgs};
+use crate::context::Context;
 use crate::failure::Failure;
 use serde_json::json;
 use tacit::advanced::net::setup::{Fingerprint, accept, renew, strike_renewed, use_renewed};

@@ -1,7 +1,7 @@
 //! `tacit client`: which clients a party knows. A party that serves reads the list again when it has changed.
 
-use crate::Context;
 use crate::args::{ClientCommand, PartyArgs};
+use crate::context::Context;
 use crate::failure::Failure;
 use serde_json::json;
 use tacit::advanced::net::setup::{Client, enrol, enrolled, strike};

@@ -1,10 +1,11 @@
 //! `tacit cost`: what a program will send, before anything runs.
 
 use crate::args::CostArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::net::CostNet;
 use crate::table::{Table, bytes, seconds};
-use crate::{Context, program, run};
+use crate::{program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use tacit::advanced::engine::Participants;

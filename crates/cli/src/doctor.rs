@@ -1,8 +1,8 @@
 //! `tacit doctor`: what keeps an endpoint of a deployment from its runs, and what to do about it. Nothing is changed, and no
 //! run is disturbed.
 
-use crate::Context;
 use crate::args::DoctorArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::seconds;
 use serde::Serialize;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
+use tacit::program::Value;
 
 /// What only Python can do for the command line.
 pub trait Front {
@@ -11,11 +12,25 @@ pub trait Front {
     /// A text for the user: the file can't be read, or the program is wrong.
     fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String>;
 
+    /// The inputs that a table of a plan is given by, by owner and name, as a file of Parquet, Arrow or CSV has it. `name` is the
+    /// table's, or `OWNER.NAME`.
+    ///
+    /// # Errors
+    /// A text for the user: there is no such table, or what is in the file doesn't fit it.
+    fn read_table(&self, plan: &SavedPlan, name: &str, path: &Path) -> Result<Vec<(String, Value)>, String>;
+
     /// Asks a neural network, with these arguments of its own; the exit code.
     ///
     /// # Errors
     /// A text for the user, if there is no reader of networks here.
     fn infer(&self, args: &[String]) -> Result<i32, String>;
+
+    /// Makes a network to measure with, and writes its plan, its inputs for so many rows and its clear result to a folder
+    /// (`tacit bench dnn`); a small one if `quick`.
+    ///
+    /// # Errors
+    /// A text for the user, if there is no maker of networks here, or not all that it needs.
+    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String>;
 
     /// Runs the demo; the exit code.
     ///
@@ -40,10 +55,26 @@ impl Front for Native {
         ))
     }
 
+    fn read_table(
+        &self,
+        _plan: &SavedPlan,
+        _name: &str,
+        path: &Path,
+    ) -> Result<Vec<(String, Value)>, String> {
+        let file = path.display();
+        Err(format!(
+            "{file} is a table, which only the Python package's command reads; this one takes NumPy files"
+        ))
+    }
+
     fn infer(&self, _args: &[String]) -> Result<i32, String> {
         Err("reading a network needs the Python package's command. Where it is, save the network's plan with `tacit infer \
              MODEL.onnx --save network.plan`, and run that file with `tacit run`"
             .to_owned())
+    }
+
+    fn network(&self, _name: &str, _rows: usize, _quick: bool, _folder: &Path) -> Result<(), String> {
+        Err("networks are made by the Python package's command".to_owned())
     }
 
     fn demo(&self, _json: bool) -> Result<i32, String> {

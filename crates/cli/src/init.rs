@@ -1,7 +1,7 @@
 //! `tacit init`: what every machine of a deployment needs.
 
-use crate::Context;
 use crate::args::InitArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use serde_json::json;
 use std::sync::Arc;

@@ -13,6 +13,8 @@ mod bench;
 mod certificate;
 mod circuit;
 mod client;
+mod command;
+mod context;
 mod cost;
 mod doctor;
 mod failure;
@@ -36,12 +38,12 @@ mod table;
 
 pub use front::{Front, Native};
 
-use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};
+use command::{Arguments, Command};
+use context::Context;
 use failure::Failure;
 use output::Output;
 use std::ffi::OsString;
-use std::io::Write;
 
 /// Runs the command line `args`, which doesn't include the command's own name, and returns the exit code. Files may have
 /// any names; other arguments are UTF-8.
@@ -53,15 +55,6 @@ pub fn main(args: Vec<OsString>, front: &dyn Front, this_command: Vec<String>) -
     let mut context =
         Context { front, this_command, json: false, out: Output::to(&mut out), err: &mut std::io::stderr() };
     context.main(args)
-}
-
-/// What every command works with.
-pub(crate) struct Context<'a> {
-    pub(crate) front: &'a dyn Front,
-    pub(crate) this_command: Vec<String>,
-    pub(crate) json: bool,
-    pub(crate) out: Output<'a>,
-    pub(crate) err: &'a mut dyn Write,
 }
 
 impl Context<'_> {
@@ -110,37 +103,6 @@ impl Context<'_> {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "tacit", &mut script);
         self.line(String::from_utf8_lossy(&script).trim_end())
-    }
-
-    /// A remark for people, on standard error.
-    pub(crate) fn note(&mut self, text: &str) {
-        // If nobody reads it, nothing is lost.
-        let _ = writeln!(self.err, "{text}");
-    }
-
-    /// Writes a line of results.
-    pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
-        writeln!(self.out, "{text}").and_then(|()| self.out.flush()).map_err(|error| Failure::write(&error))
-    }
-
-    fn tell(&mut self, text: &str) -> i32 {
-        match self.line(text.trim_end()) {
-            Ok(()) => 0,
-            Err(failure) => self.fail(&failure),
-        }
-    }
-
-    fn fail(&mut self, failure: &Failure) -> i32 {
-        if self.out.is_unread() && !failure.is_stop() {
-            // Whoever read has had enough, as `head` has: that is no failure to tell of.
-            return output::UNREAD;
-        }
-        if self.json {
-            // If standard output is gone, the message below still says what happened.
-            let _ = self.line(&failure.to_json().to_string());
-        }
-        let _ = writeln!(self.err, "{}", failure.message());
-        failure.exit_code()
     }
 }
 

@@ -1,18 +1,19 @@
 //! `tacit offline`: the parties make material for runs to come.
 
 use crate::args::{OfflineArgs, StoreArgs};
+use crate::context::Context;
 use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;
 use crate::progress::{Bar, meeting};
 use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
-use crate::{Context, cost, program};
+use crate::{cost, program};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 use tacit::advanced::net::setup::Config;
-use tacit::{Compiled, Filling, Kept, Making, Prepared, Seat, StorePath, describe_roles, protocol};
+use tacit::{Compiled, Filling, Making, Prepared, Seat, StorePath, describe_roles, protocol};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
     let (Some(program), Some(count)) = (&args.program, args.count) else {
@@ -118,17 +119,6 @@ impl StoreArgs {
             None if simulated => Ok(StorePath::simulated(&self.store)),
             anchors => Ok(StorePath::new(&self.store, anchors.clone())?),
         }
-    }
-}
-
-/// Tells the operator if somebody put an older copy in the store's place.
-pub(crate) fn warn_if_restored(context: &mut Context<'_>, store: &Kept) {
-    for restored in store.restored() {
-        context.note(&format!(
-            "warning: the store is an older copy: its journal knew less of epoch {} than its anchor, which counts, so nothing \
-             is used twice; find out who restored it, and don't back stores up",
-            restored.epoch
-        ));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tacit plan`: what a program is and reveals, for whoever is asked to run it; and a plan of it in a file.
 
-use crate::Context;
 use crate::args::PlanArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::program;
 use crate::state::{digits, uses};

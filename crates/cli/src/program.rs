@@ -1,8 +1,10 @@
 //! From the command line to a program and the values of its inputs.
 
 use crate::args::{ProgramArgs, is_plan};
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::{Context, npy};
+use crate::front::Front;
+use crate::npy;
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
 use tacit::program::{InputType, Program, Value};
@@ -58,6 +60,33 @@ pub(crate) fn values(
     Ok(values)
 }
 
+/// The same for a plan that may have tables, which are given by files of their own kinds.
+pub(crate) fn given(
+    front: &dyn Front,
+    saved: &SavedPlan,
+    given: &[(String, PathBuf)],
+) -> Result<Vec<Option<Value>>, Failure> {
+    let declared = saved.program.input_types();
+    let (tables, arrays): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(_, path)| is_table(path));
+    let mut values = values(&declared, &arrays)?;
+    for (name, path) in tables {
+        for (input, value) in front.read_table(saved, &name, &path).map_err(Failure::input)? {
+            let slot = &mut values[find(&declared, &input)?];
+            if slot.is_some() {
+                return Err(Failure::usage(format!("input {input:?} is given twice")));
+            }
+            *slot = Some(value);
+        }
+    }
+    Ok(values)
+}
+
+/// Whether a file holds a table, by its name.
+fn is_table(path: &Path) -> bool {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase);
+    matches!(suffix.as_deref(), Some("csv" | "parquet" | "arrow" | "feather"))
+}
+
 /// The input of a name, or of an owner and a name where several owners have inputs of one name.
 fn find(declared: &[InputType], name: &str) -> Result<usize, Failure> {
     let full = |input: &InputType| format!("{}.{}", input.owner, input.name);
@@ -106,6 +135,7 @@ pub(crate) fn all(declared: &[InputType], values: Vec<Option<Value>>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::tacit;
     use tacit::program::{Dtype, Range};
 
     fn input(owner: &str, name: &str) -> InputType {
@@ -121,6 +151,18 @@ mod tests {
         assert!(find(&declared, "x").unwrap_err().message().contains("alice.x, bob.x"));
         assert!(find(&declared, "z").unwrap_err().message().contains("bob.y"));
         assert!(find(&[], "z").unwrap_err().message().contains("none"));
+    }
+
+    #[test]
+    fn tables_are_given_by_files_of_their_own_kinds() {
+        let run = ["run", "sum.py", "--simulate", "--input"];
+        let given = |more: &[&str]| tacit(&[&run[..], more].concat());
+        let (code, told, _) = given(&["sums=t.PARQUET"]);
+        assert_eq!((code, told.as_str()), (0, "output 0, to alice:\n[ 5 12 21 32]\n"));
+        let (code, _, told) = given(&["others=t.csv"]);
+        assert!(code == 2 && told.contains("t.csv: no table \"others\""), "{told}");
+        let (code, _, told) = given(&["sums=t.csv", "--input", "sums=t.arrow"]);
+        assert!(code == 2 && told.contains("input \"alice.a\" is given twice"), "{told}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `tacit run`: a program, once.
 
 use crate::args::RunArgs;
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::offline::warn_if_restored;
 use crate::progress::Bar;
-use crate::{Context, npy, program, show};
+use crate::store::warn_if_restored;
+use crate::{npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Ru
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let saved = program::load_saved(context, &args.program)?;
+    let values = program::given(context.front, &saved, &args.inputs)?;
     let (labels, loaded) = (saved.labels(), saved.program);
-    let values = program::values(&loaded.input_types(), &args.inputs)?;
     let (compiled, run) = match &args.config {
         Some(config) => deployed(context, args, config, loaded, &values)?,
         None => simulated(context, args, loaded, values)?,

@@ -5,11 +5,12 @@
 //! starts services knows not to start it again.
 
 use crate::args::{ProgramArgs, ServeArgs, is_plan};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::metrics::{Metrics, Port};
-use crate::offline::warn_if_restored;
 use crate::progress::meeting_on;
-use crate::{Context, log, program, run};
+use crate::store::warn_if_restored;
+use crate::{log, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `tacit state`: what a party keeps of programs, and what is to go.
 
-use crate::Context;
 use crate::args::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::progress::meeting;
 use crate::run::simulation;

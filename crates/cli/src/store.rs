@@ -1,18 +1,29 @@
 //! `tacit store`: what a party's store has, and what to do if its anchor is lost.
 
-use crate::Context;
 use crate::args::{AnchoredArgs, StoreCommand};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
-use tacit::StorePath;
 use tacit::advanced::engine::supply::SupplyKind;
 use tacit::advanced::store::{Overview, Standing, Stock, Store};
+use tacit::{Kept, StorePath};
 
 pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result<(), Failure> {
     match command {
         StoreCommand::List(args) => list(context, args),
         StoreCommand::Adopt { store, never_copied } => adopt(context, store, *never_copied),
+    }
+}
+
+/// Tells the operator if somebody put an older copy in the store's place.
+pub(crate) fn warn_if_restored(context: &mut Context<'_>, store: &Kept) {
+    for restored in store.restored() {
+        context.note(&format!(
+            "warning: the store is an older copy: its journal knew less of epoch {} than its anchor, which counts, so nothing \
+             is used twice; find out who restored it, and don't back stores up",
+            restored.epoch
+        ));
     }
 }
 

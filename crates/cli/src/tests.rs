@@ -1,7 +1,8 @@
 //! What the command line accepts and refuses.
 
+use crate::Front;
+use crate::context::Context;
 use crate::output::{Output, UNREAD};
-use crate::{Context, Front};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -28,8 +29,44 @@ impl Front for TwoPrograms {
         Ok(tacit::SavedPlan::new(build.finish().unwrap(), "sum"))
     }
 
+    fn read_table(
+        &self,
+        plan: &tacit::SavedPlan,
+        name: &str,
+        path: &Path,
+    ) -> Result<Vec<(String, Value)>, String> {
+        if name != "sums" {
+            return Err(format!("{}: no table {name:?}", path.display()));
+        }
+        let four = |first| Data::Int((first..first + 4).collect());
+        let value = |name: &str, data| (name.to_owned(), Value { shape: vec![4], data });
+        assert_eq!(plan.name, "sum");
+        Ok(vec![value("alice.a", four(1)), value("P1.b", four(5))])
+    }
+
     fn infer(&self, args: &[String]) -> Result<i32, String> {
         if args == ["net.onnx", "--help", "--json"] { Ok(42) } else { Err("no network".to_owned()) }
+    }
+
+    /// Products of the numbers 1, 2, 3 by one another, of which each row has the same.
+    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String> {
+        if name != "mlp" || !quick {
+            return Err(format!("no {name} here"));
+        }
+        let kind = Dtype::Fixed { frac: 16 };
+        let mut build = Builder::new();
+        let given = ["P0", "P1"]
+            .map(|owner| build.input(owner, owner, kind, &[rows, 3], Range::new(-1 << 20, 1 << 20)));
+        let [a, b] = given.map(Result::unwrap);
+        let result = build.mul(a, b).unwrap();
+        build.reveal(result, Recipient::Role("P0".into())).unwrap();
+        let plan = tacit::SavedPlan::new(build.finish().unwrap(), "network").to_bytes();
+        std::fs::write(folder.join("network.plan"), plan).unwrap();
+        let repeated = |row: [f64; 3]| Value { shape: vec![rows, 3], data: Data::Float(row.repeat(rows)) };
+        for (name, row) in [("input-0", [1.0, 2.0, 3.0]), ("input-1", [1.0; 3]), ("float", [1.5, 2.0, 3.0])] {
+            crate::npy::write(&folder.join(format!("{name}.npy")), &repeated(row)).unwrap();
+        }
+        Ok(())
     }
 
     fn demo(&self, json: bool) -> Result<i32, String> {
@@ -423,6 +460,29 @@ fn the_cost_of_material_is_what_is_sent() {
         text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: 0 = P0"),
         "{text}"
     );
+}
+
+#[test]
+fn a_network_is_measured_and_compared_with_floating_point() {
+    let bench = ["bench", "dnn", "--model", "mlp", "--transport", "memory"];
+    let (code, out, err) = tacit(&[&bench[..], &["--quick", "--rows", "2", "--json"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let figures: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((figures["bench"].as_str(), figures["count"].as_u64()), (Some("dnn"), Some(2)));
+    let accuracy = &figures["accuracy"];
+    assert_eq!((accuracy["argmax"].as_u64(), accuracy["rows"].as_u64()), (Some(2), Some(2)));
+    assert!((accuracy["error"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-4, "{accuracy}");
+    let (code, _, err) = tacit(&bench);
+    assert!(code == 2 && err.contains("no mlp here"), "{err}");
+    for (wrong, words) in [
+        (&["bench", "dnn", "--model", "linear"][..], "resnet50"),
+        (&["bench", "predict", "--model", "mlp"], "bench dnn"),
+        (&["bench", "dnn", "--rows", "0"], "nothing to measure"),
+        (&["bench", "mul", "--rows", "1"], "--rows means nothing"),
+    ] {
+        let (code, _, err) = tacit(wrong);
+        assert!(code == 2 && err.contains(words), "{wrong:?}: {err}");
+    }
 }
 
 #[test]

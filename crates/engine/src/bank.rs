@@ -5,6 +5,7 @@
 //! additive component is shared by itself in its own.
 
 mod opened;
+mod sorting;
 #[cfg(test)]
 mod tests;
 
@@ -180,6 +181,11 @@ impl Bank {
         self.registers[reg as usize] = Some(buffer);
     }
 
+    /// Copies a register that another bank of the same plan holds, too: one that is public.
+    pub fn copy_from(&mut self, other: &Self, reg: Reg) {
+        self.make(reg).bytes_mut().copy_from_slice(other.get(reg).bytes());
+    }
+
     /// Frees a register.
     pub fn free(&mut self, reg: Reg) {
         if let Some(buffer) = self.registers[reg as usize].take() {
@@ -256,7 +262,8 @@ impl Bank {
             Local::BitComponent { a, component, dst } => self.bit_component(*a, *component, *dst),
             Local::ShiftComponents { a, by, dst } => self.shift_components(*a, (*by).into(), *dst),
             Local::PublicBits { a, bits, dst } => self.public_bits(*a, *bits, *dst),
-            Local::Gather { a, index, dst } => self.gather(*a, *index, *dst)?,
+            Local::Gather { a, index, block, dst } => self.gather(*a, *index, *block, *dst)?,
+            Local::Insertion(step) => self.insertion(step)?,
         }
         tick()
     }

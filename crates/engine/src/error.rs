@@ -20,6 +20,9 @@ pub enum Error {
     /// The plan or the values given don't fit; nothing was sent.
     #[error("{0}")]
     Refused(String),
+    /// What is left to chance came out as it hardly ever does, and the run can't go on.
+    #[error("{0}")]
+    Chance(String),
     /// A supply gives nothing, or nothing any more.
     #[error("{0}")]
     Supply(String),
@@ -36,7 +39,9 @@ impl Error {
     pub fn is_failed_check(&self) -> bool {
         match self {
             Self::Session(source) | Self::During { source, .. } => source.is_failed_check(),
-            Self::Refused(_) | Self::Supply(_) | Self::Store(_) | Self::NoMaterial(_) => false,
+            Self::Refused(_) | Self::Chance(_) | Self::Supply(_) | Self::Store(_) | Self::NoMaterial(_) => {
+                false
+            }
         }
     }
 

@@ -163,7 +163,7 @@ fn public_inputs_follow_the_others_and_gathers_stay_inside() {
     builder.input(owner, x);
     builder.public_input(places, Form::Elements);
     builder.public_input(weights, Form::Elements);
-    builder.local(Local::Gather { a: x, index: places, dst: gathered });
+    builder.local(Local::Gather { a: x, index: places, block: 1, dst: gathered });
     builder.local(Local::MulPublic { a: gathered, c: Public::Register(weights), dst: result });
     builder.output(result, To::All);
     let plan = Arc::new(builder.finish());

@@ -2,10 +2,10 @@
 
 use crate::clear::Key;
 use crate::enctype::Enctype;
-use crate::order::{Change, Order};
+use crate::order::{Change, NEXT_KVNO, Order, tag};
 use crate::programs::{Programs, to_bits};
 use crate::realm::Settings;
-use crate::server::{Failure, MEET, REFUSED};
+use crate::server::{Failure, ORDERED, now};
 use crate::wire::{self, Kind};
 use std::fs;
 use std::net::TcpStream;
@@ -48,6 +48,9 @@ pub fn init(folder: &Path, realm: &str, enctype: Enctype, host: &str, port: u16)
         orders: address(1),
         servers: [address(2), address(3), address(4)],
         max_life: 10 * 3600,
+        max_renewable_life: 7 * 24 * 3600,
+        max_password_age: 0,
+        max_wrong_passwords: 10,
         max_skew: 300,
         max_datagram: 1400,
     };
@@ -60,11 +63,16 @@ pub fn init(folder: &Path, realm: &str, enctype: Enctype, host: &str, port: u16)
     Ok(())
 }
 
-/// Gives a principal a new key: what the servers say.
+/// Gives a principal a new key: what the servers say. The key has this version, or the next one that the servers say.
 ///
 /// # Errors
 /// If the order is refused, or the servers can't be reached.
-pub fn add(folder: &Path, principal: &str, origin: &Origin) -> Result<String, Failure> {
+pub fn add(
+    folder: &Path,
+    principal: &str,
+    origin: &Origin,
+    kvno: Option<u64>,
+) -> Result<(u64, String), Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let enctype = settings.enctype;
     let (salt, key) = match origin {
@@ -81,7 +89,21 @@ pub fn add(folder: &Path, principal: &str, origin: &Origin) -> Result<String, Fa
         Origin::Random => (String::new(), random_key(enctype)?),
     };
     let drawn = matches!(origin, Origin::Random);
-    order(folder, &settings, principal, Change::Key { salt, drawn }, &to_bits(&key))
+    let kvno = match kvno {
+        Some(kvno) => kvno,
+        None => {
+            let told = send(&settings, &made(principal, Change::Version)?)?;
+            next_kvno(&told).ok_or(Failure::Refused(told))?
+        }
+    };
+    let change = Change::Key { salt, drawn, kvno };
+    order(folder, &settings, principal, change, &to_bits(&key)).map(|told| (kvno, told))
+}
+
+/// The greatest version that servers say the next key has to have: one that lies, or a front that does, has numbers left out and
+/// no more.
+fn next_kvno(told: &str) -> Option<u64> {
+    told.lines().filter_map(|line| line.split_once(NEXT_KVNO)?.1.trim().parse().ok()).max()
 }
 
 /// Locks, unlocks or deletes a principal: what the servers say.
@@ -103,32 +125,50 @@ fn order(
     own: &Value,
 ) -> Result<String, Failure> {
     let mut seat = Seat::open(&folder.join("parties.toml"))?;
-    let mut number = [0; 16];
-    random(&mut number)?;
-    let order = Order { principal: principal.to_owned(), change, number: u128::from_le_bytes(number) };
-    let bytes = order.to_bytes().map_err(|error| Failure::Refused(error.to_string()))?;
-    Order::read(&bytes).map_err(Failure::Refused)?;
-    let compiled = Programs::new(settings.enctype, seat.parties())?.get(&order.task(&bytes))?;
+    let bytes = made(principal, change)?;
+    let task = Order::read(&bytes).map_err(Failure::Refused)?.task();
+    let compiled = Programs::new(settings.enctype, seat.parties())?.get(task, 1)?;
     let mut inputs = vec![None; compiled.inputs().len()];
     inputs[0] = Some(own.clone());
-    let mut front = TcpStream::connect(&settings.orders)?;
-    front.set_read_timeout(Some(Duration::from_mins(1)))?;
-    wire::write(&mut front, Kind::Order, &bytes)?;
-    // Servers that refuse the order don't come to the run: what they say comes first then.
+    seat.tag(tag(&bytes));
+    // Servers that refuse the order don't want the run. What the front says of that proves nothing: the run's end does.
     let (ended, run) = channel();
     let protocol = settings.protocol.clone();
     thread::spawn(move || {
-        let run = seat.run_within(&compiled, &protocol, &inputs, &|_, _| (), MEET);
+        let run = seat.run_within(&compiled, &protocol, &inputs, &|_, _| (), ORDERED);
         let _ = ended.send(run);
     });
-    let told = String::from_utf8_lossy(&wire::read(&mut front)?.1).into_owned();
-    if told.lines().any(|line| line.starts_with(REFUSED)) {
-        return Err(Failure::Refused(told));
-    }
+    let told = send(settings, &bytes)?;
     match run.recv() {
+        Ok(Ok(_)) => Ok(told),
         Ok(Err(error)) => Err(Failure::Refused(format!("{error}; the servers say:\n{told}"))),
-        _ => Ok(told),
+        Err(_) => Err(Failure::Refused(format!("the run didn't end; the servers say:\n{told}"))),
     }
+}
+
+/// The bytes of a new order.
+fn made(principal: &str, change: Change) -> Result<Vec<u8>, Failure> {
+    let mut number = [0; 16];
+    random(&mut number)?;
+    let number = u128::from_le_bytes(number);
+    let order = Order { principal: principal.to_owned(), change, at: now(), number };
+    let bytes = order.to_bytes().map_err(|error| Failure::Refused(error.to_string()))?;
+    Order::read(&bytes).map_err(Failure::Refused)?;
+    Ok(bytes)
+}
+
+/// Sends an order through the front: what it says that the servers say.
+fn send(settings: &Settings, bytes: &[u8]) -> Result<String, Failure> {
+    let mut front = TcpStream::connect(&settings.orders)?;
+    front.set_read_timeout(Some(Duration::from_mins(1)))?;
+    wire::write(&mut front, Kind::Order, bytes)?;
+    Ok(shown(&wire::read(&mut front)?.1))
+}
+
+/// What somebody says, fit to be shown: without control characters.
+fn shown(bytes: &[u8]) -> String {
+    let is_fit = |c: &char| *c == '\n' || !c.is_control();
+    String::from_utf8_lossy(bytes).chars().filter(is_fit).collect()
 }
 
 /// The salt of a principal's password (RFC 4120, section 4): realm and components, end to end.

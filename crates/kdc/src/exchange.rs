@@ -7,12 +7,13 @@
 
 mod further;
 mod initial;
+mod memory;
 #[cfg(test)]
 mod tests;
 
-pub use further::Replays;
+pub use memory::Memory;
 
-use crate::circuits::{Form, Layout, Sizes};
+use crate::circuits::{self, Class, Expected, Form};
 use crate::messages::{self, Code, Exchange, Name, Request, flag};
 use crate::realm::{Principal, Principals, Settings};
 use tacit::Error;
@@ -24,8 +25,8 @@ pub struct Given<'a> {
     pub ticket: &'a [u8],
     /// The authenticator's.
     pub authenticator: &'a [u8],
-    /// Their lengths.
-    pub sizes: Sizes,
+    /// Where the ticket's plaintext has its session key.
+    pub key_at: usize,
 }
 
 /// Ciphertexts with their codes.
@@ -39,16 +40,11 @@ pub struct Sealed {
 
 /// What is computed on shared keys. Keys are named as their records are kept.
 pub trait Shares {
-    /// Whether a timestamp was sealed under the client's key, and the median of the servers' clocks.
+    /// What a timestamp is, if it was sealed under the client's key, and the median of the servers' clocks.
     ///
     /// # Errors
     /// If the run is aborted.
-    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(bool, i64), Error>;
-    /// What such a timestamp is.
-    ///
-    /// # Errors
-    /// If the run is aborted.
-    fn open(&mut self, client: &str, sealed: &[u8]) -> Result<Vec<u8>, Error>;
+    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(Option<Vec<u8>>, i64), Error>;
     /// Ciphertexts of a ticket and a reply's part, of these plaintexts and a session key.
     ///
     /// # Errors
@@ -61,17 +57,13 @@ pub trait Shares {
         part: (&[u8], Form),
     ) -> Result<Sealed, Error>;
 
-    /// Whether a ticket was sealed under krbtgt's key, and an authenticator under the ticket's; and the median of the clocks.
+    /// What a ticket says, with zeros for its key, if it was sealed under krbtgt's key and the authenticator under the ticket's;
+    /// and the median of the clocks.
     ///
     /// # Errors
     /// If the run is aborted.
-    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(bool, i64), Error>;
-    /// What such a ticket says, with zeros for its key.
-    ///
-    /// # Errors
-    /// If the run is aborted.
-    fn open_ticket(&mut self, krbtgt: &str, given: Given<'_>) -> Result<Vec<u8>, Error>;
-    /// What such an authenticator says, with zeros for its checksum and its subkey.
+    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(Option<Vec<u8>>, i64), Error>;
+    /// What is to be opened of an authenticator, with zeros for all else, if it looks as expected.
     ///
     /// # Errors
     /// If the run is aborted.
@@ -79,8 +71,8 @@ pub trait Shares {
         &mut self,
         krbtgt: &str,
         given: Given<'_>,
-        layout: Layout,
-    ) -> Result<Vec<u8>, Error>;
+        expected: Expected<'_>,
+    ) -> Result<Option<Vec<u8>>, Error>;
     /// As [`Shares::reply`], under the ticket's key or the authenticator's; `None` unless the body has the authenticator's
     /// checksum.
     ///
@@ -90,10 +82,17 @@ pub trait Shares {
         &mut self,
         krbtgt: &str,
         service: &str,
-        asked: (Given<'_>, Layout, &[u8]),
+        asked: (Given<'_>, Expected<'_>, &[u8]),
         ticket: (&[u8], Form),
         part: (&[u8], Form),
     ) -> Result<Option<Sealed>, Error>;
+}
+
+/// Refuses messages that no program is for.
+fn fit(enctype: crate::enctype::Enctype, sealed: &[usize], public: usize) -> Result<(), Code> {
+    let overhead = enctype.mac_bytes();
+    let longest = sealed.iter().map(|bytes| bytes.saturating_sub(overhead)).chain([public]).max();
+    Class::of(longest.unwrap_or_default()).map(|_| ()).ok_or(Code::TooLong)
 }
 
 /// What became of a request.
@@ -132,7 +131,7 @@ pub fn answer(
     principals: &Principals,
     bytes: &[u8],
     clock: i64,
-    replays: &mut Replays,
+    memory: &Memory,
     shares: &mut dyn Shares,
 ) -> Answer {
     let realm = settings.realm.as_str();
@@ -147,9 +146,9 @@ pub fn answer(
     let service = text(request.service.as_ref());
     let issued = common(settings, &request).map_err(|code| Refusal::new(code, clock)).and_then(|()| {
         match request.exchange {
-            Exchange::Initial => initial::issue(settings, principals, &request, clock, shares)
+            Exchange::Initial => initial::issue(settings, principals, &request, clock, memory, shares)
                 .map(|bytes| (bytes, request.client.clone())),
-            Exchange::Further => further::issue(settings, principals, &request, clock, replays, shares)
+            Exchange::Further => further::issue(settings, principals, &request, clock, memory, shares)
                 .map(|(bytes, client)| (bytes, Some(client))),
         }
     });
@@ -202,8 +201,61 @@ fn common(settings: &Settings, request: &Request) -> Result<(), Code> {
     Ok(())
 }
 
-/// When a ticket ends that is to end no later than `latest`.
-fn ending(request: &Request, latest: i64, now: i64) -> Result<i64, Refusal> {
+/// Refuses a ticket and a reply that no program is for.
+fn fits(grant: &messages::Grant<'_>, ticket: (&[u8], Form), part: (&[u8], Form)) -> Result<(), Code> {
+    let sealed = [ticket, part].map(|(plain, _)| grant.enctype.sealed_bytes(plain.len()));
+    fit(grant.enctype, &sealed, 0)?;
+    // Whatever has room has its key where a circuit can put it; it is checked all the same.
+    if circuits::fits(true, ticket.1) && circuits::fits(false, part.1) { Ok(()) } else { Err(Code::TooLong) }
+}
+
+/// When a ticket begins and ends, and until when it can be renewed, with the flags that say so.
+struct Times {
+    starttime: Option<i64>,
+    endtime: i64,
+    renew_till: Option<i64>,
+    flags: u32,
+}
+
+/// What a request says of times, for a ticket that can be no longer than `latest` from its beginning, and be renewed no longer
+/// than `renewable`, if at all.
+fn times(
+    settings: &Settings,
+    request: &Request,
+    latest: i64,
+    renewable: Option<i64>,
+    now: i64,
+) -> Result<Times, Code> {
+    let mut flags = request.options & flag::MAY_POSTDATE;
+    let mut starttime = None;
+    if request.options & flag::POSTDATED != 0 {
+        let from = request.from.ok_or(Code::CannotPostdate)?;
+        if from > now + settings.max_renewable_life {
+            return Err(Code::Policy);
+        }
+        if from > now + settings.max_skew {
+            flags |= flag::POSTDATED | flag::INVALID;
+            starttime = Some(from);
+        }
+    } else if request.from.is_some_and(|from| from > now + settings.max_skew) {
+        return Err(Code::CannotPostdate);
+    }
+    let start = starttime.unwrap_or(now);
+    let latest = latest.saturating_add(start);
     let endtime = if request.till == 0 { latest } else { latest.min(request.till) };
-    if endtime <= now { Err(Refusal::new(Code::NeverValid, now)) } else { Ok(endtime) }
+    if endtime <= start {
+        return Err(Code::NeverValid);
+    }
+    let wished = match request.rtime {
+        Some(rtime) if request.options & flag::RENEWABLE != 0 && rtime != 0 => Some(rtime),
+        _ if request.options & flag::RENEWABLE != 0 => Some(i64::MAX),
+        _ if request.options & flag::RENEWABLE_OK != 0 && request.till > endtime => Some(request.till),
+        _ => None,
+    };
+    let renew_till =
+        wished.zip(renewable).map(|(wished, most)| wished.min(most)).filter(|till| *till > endtime);
+    if renew_till.is_some() {
+        flags |= flag::RENEWABLE;
+    }
+    Ok(Times { starttime, endtime, renew_till, flags })
 }

@@ -3,7 +3,7 @@
 
 use crate::messages::{self, Code};
 use crate::realm::Settings;
-use crate::server::Failure;
+use crate::server::{Failure, log};
 use crate::wire::{self, Kind};
 use std::collections::VecDeque;
 use std::io;
@@ -19,8 +19,10 @@ const QUEUE: usize = 256;
 const CONNECTIONS: usize = 256;
 /// How long a client by TCP may be silent.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long the servers may take for a request: they may have to compile.
+/// How long the servers may take.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Batches of requests that the servers have at a time: while they are at one, what comes next is on its way.
+const AT_ONCE: usize = 4;
 /// How long a reply is kept for the same request: clients by UDP ask again after a second.
 const LOOK_ASIDE: Duration = Duration::from_secs(10);
 
@@ -29,10 +31,12 @@ type Datagram = (SocketAddr, Vec<u8>);
 
 /// Something for the servers, and who waits for the reply.
 struct Job {
-    kind: Kind,
     bytes: Vec<u8>,
     reply: SyncSender<Option<Vec<u8>>>,
 }
+
+/// Replies that may be asked for again.
+type Aside = Mutex<VecDeque<(Instant, Vec<u8>, Vec<u8>)>>;
 
 /// Relays until the process ends.
 ///
@@ -43,45 +47,51 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let clients = TcpListener::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
     let datagrams = UdpSocket::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
     let admins = TcpListener::bind(&settings.orders).map_err(|error| bound(&settings.orders, error))?;
-    let (jobs, queue) = sync_channel(QUEUE);
-    println!("relays for {} at {}", settings.realm, settings.listen);
+    let (requests, queue) = sync_channel(QUEUE);
+    let (orders, ordered) = sync_channel(CONNECTIONS);
+    let (queue, aside) = (Mutex::new(queue), Aside::default());
+    log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
-        let asked = jobs.clone();
-        scope.spawn(move || accept(&clients, &asked, Kind::Request));
-        scope.spawn({
-            let jobs = jobs.clone();
-            move || accept(&admins, &jobs, Kind::Order)
-        });
-        scope.spawn(move || take_datagrams(&datagrams, settings, &jobs));
-        work(settings, &queue);
+        let asked = requests.clone();
+        scope.spawn(move || accept(&clients, &asked, serve_client));
+        scope.spawn(move || accept(&admins, &orders, serve_admin));
+        scope.spawn(move || take_datagrams(&datagrams, settings, &requests));
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| work(settings, &queue, &aside));
+        }
+        order(settings, &ordered);
     });
     Ok(())
 }
 
 /// Asks the servers, and waits.
-fn ask(jobs: &SyncSender<Job>, kind: Kind, bytes: Vec<u8>) -> Option<Vec<u8>> {
+fn ask(jobs: &SyncSender<Job>, bytes: Vec<u8>) -> Option<Vec<u8>> {
     let (reply, replied) = sync_channel(1);
-    jobs.try_send(Job { kind, bytes, reply }).ok()?;
+    jobs.try_send(Job { bytes, reply }).ok()?;
     replied.recv().ok().flatten()
 }
 
 /// Takes connections, each in a thread.
-fn accept(listener: &TcpListener, jobs: &SyncSender<Job>, kind: Kind) {
+fn accept(
+    listener: &TcpListener,
+    jobs: &SyncSender<Job>,
+    serve: fn(&mut TcpStream, &SyncSender<Job>) -> io::Result<()>,
+) {
     let open = Arc::new(());
     for link in listener.incoming() {
-        let Ok(mut link) = link else { continue };
+        let Ok(mut link) = link else {
+            // Such as too many open files.
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
         if Arc::strong_count(&open) > CONNECTIONS {
             continue;
         }
         let (jobs, counted) = (jobs.clone(), open.clone());
-        thread::spawn(move || {
+        let _ = thread::Builder::new().spawn(move || {
             let _ = link.set_read_timeout(Some(SILENCE)).and_then(|()| link.set_write_timeout(Some(SILENCE)));
-            let served = match kind {
-                Kind::Request => serve_client(&mut link, &jobs),
-                Kind::Order => serve_admin(&mut link, &jobs),
-            };
             // Whoever is there has gone, and asks again if it likes.
-            drop((served, counted));
+            drop((serve(&mut link, &jobs), counted));
         });
     }
 }
@@ -89,19 +99,38 @@ fn accept(listener: &TcpListener, jobs: &SyncSender<Job>, kind: Kind) {
 /// Messages over TCP: a length of four bytes, and so many (RFC 4120, section 7.2.2).
 fn serve_client(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
     loop {
+        let mut timed = Timed { link, until: Instant::now() + SILENCE };
         let mut head = [0; 4];
-        io::Read::read_exact(link, &mut head)?;
-        let request = wire::read_bytes(link, u32::from_be_bytes(head) as usize)?;
-        let Some(reply) = ask(jobs, Kind::Request, request) else { return Ok(()) };
+        io::Read::read_exact(&mut timed, &mut head)?;
+        let request = wire::read_bytes(&mut timed, u32::from_be_bytes(head) as usize, wire::MAX_FRAME)?;
+        let Some(reply) = ask(jobs, request) else { return Ok(()) };
         let message = [&(reply.len() as u32).to_be_bytes()[..], &reply].concat();
         io::Write::write_all(link, &message)?;
     }
 }
 
 fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
-    let (Kind::Order, order) = wire::read(link)? else { return Ok(()) };
-    let told = ask(jobs, Kind::Order, order).unwrap_or_else(|| b"the servers don't answer".to_vec());
+    let mut timed = Timed { link, until: Instant::now() + SILENCE };
+    let (Kind::Order, order) = wire::read(&mut timed)? else { return Ok(()) };
+    let told = ask(jobs, order).unwrap_or_else(|| b"the servers don't answer".to_vec());
     wire::write(link, Kind::Order, &told)
+}
+
+/// A link that is read until a time: who sends a byte now and then holds nobody up.
+struct Timed<'l> {
+    link: &'l mut TcpStream,
+    until: Instant,
+}
+
+impl io::Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.link.set_read_timeout(Some(left))?;
+        io::Read::read(self.link, buffer)
+    }
 }
 
 fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job>) {
@@ -121,8 +150,9 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job
         }
         let (jobs, waiting) = (jobs.clone(), waiting.clone());
         let (realm, most) = (settings.realm.clone(), settings.max_datagram);
-        thread::spawn(move || {
-            if let Some(mut reply) = ask(&jobs, Kind::Request, request) {
+        let again = waiting.clone();
+        let spawned = thread::Builder::new().spawn(move || {
+            if let Some(mut reply) = ask(&jobs, request) {
                 if reply.len() > most {
                     // The client asks again by TCP.
                     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -132,45 +162,92 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job
             }
             waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != asked);
         });
+        if spawned.is_err() {
+            again.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        }
     }
 }
 
-/// Has the servers do one job after another: so all have them in the same order.
-fn work(settings: &Settings, queue: &Receiver<Job>) {
-    let mut links: Option<Vec<TcpStream>> = None;
-    let mut aside: VecDeque<(Instant, Vec<u8>, Vec<u8>)> = VecDeque::new();
-    for Job { kind, bytes, reply } in queue {
-        aside.retain(|(since, ..)| since.elapsed() < LOOK_ASIDE);
-        let known = aside.iter().find(|(_, request, _)| kind == Kind::Request && *request == bytes);
-        if let Some((_, _, known)) = known {
-            let _ = reply.send(Some(known.clone()));
+/// Has the servers answer what has come, all that waits together, again and again.
+fn work(settings: &Settings, queue: &Mutex<Receiver<Job>>, aside: &Aside) {
+    let mut links = None;
+    loop {
+        let mut jobs = Vec::new();
+        {
+            // Who waits here takes all that others left.
+            let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let Ok(first) = queue.recv() else { return };
+            jobs.push(first);
+            jobs.extend(queue.try_iter().take(wire::MAX_BATCH - 1));
+        }
+        jobs.retain(|job| match known(aside, &job.bytes) {
+            Some(reply) => job.reply.send(Some(reply)).is_err(),
+            None => true,
+        });
+        if jobs.is_empty() {
             continue;
         }
-        let told = match relayed(&mut links, settings, kind, &bytes) {
-            Ok(replies) => Some(chosen(kind, replies)),
-            Err(error) => {
-                println!("{error}");
-                links = None;
-                None
-            }
-        };
-        if let (Kind::Request, Some(told)) = (kind, &told)
-            && messages::read_error(told).is_none()
-        {
-            aside.push_back((Instant::now(), bytes, told.clone()));
+        let requests: Vec<Vec<u8>> = jobs.iter().map(|job| job.bytes.clone()).collect();
+        let replies = answered(&mut links, settings, &requests);
+        if let Err(error) = &replies {
+            log(error);
+            links = None;
         }
-        let _ = reply.send(told);
+        let mut replies = replies.unwrap_or_default().into_iter();
+        for Job { bytes, reply } in jobs {
+            let told = replies.next();
+            if let Some(told) = told.as_ref().filter(|told| messages::read_error(told).is_none()) {
+                let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
+                aside.push_back((Instant::now(), bytes, told.clone()));
+            }
+            let _ = reply.send(told);
+        }
     }
 }
 
+/// The reply that a request had a moment ago.
+fn known(aside: &Aside, request: &[u8]) -> Option<Vec<u8>> {
+    let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
+    while aside.front().is_some_and(|(since, ..)| since.elapsed() >= LOOK_ASIDE) {
+        aside.pop_front();
+    }
+    aside.iter().find(|(_, known, _)| known == request).map(|(_, _, reply)| reply.clone())
+}
+
+/// A reply for each request.
+fn answered(links: &mut Links, settings: &Settings, requests: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
+    let mut number = [0; 16];
+    getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
+    let replies = relayed(links, settings, Kind::Batch, &wire::pack_under(number, requests))?;
+    let replies: Vec<Vec<Vec<u8>>> =
+        replies.iter().map(|packed| wire::unpack(packed)).collect::<io::Result<_>>()?;
+    let of = |request: usize| {
+        let own = replies.iter().filter_map(|replies| replies.get(request).cloned()).collect();
+        chosen(own).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a server left requests out"))
+    };
+    (0..requests.len()).map(of).collect()
+}
+
+/// Has the servers carry out one order after another: so all have them in the same order.
+fn order(settings: &Settings, queue: &Receiver<Job>) {
+    let mut links = None;
+    for Job { bytes, reply } in queue {
+        let told = relayed(&mut links, settings, Kind::Order, &bytes);
+        if let Err(error) = &told {
+            log(error);
+            links = None;
+        }
+        let _ = reply.send(told.ok().map(|told| told.join(&b'\n')));
+    }
+}
+
+/// A link to each server.
+type Links = Option<Vec<TcpStream>>;
+
 /// What each server says.
-fn relayed(
-    links: &mut Option<Vec<TcpStream>>,
-    settings: &Settings,
-    kind: Kind,
-    bytes: &[u8],
-) -> io::Result<Vec<Vec<u8>>> {
-    if links.is_none() {
+fn relayed(links: &mut Links, settings: &Settings, kind: Kind, bytes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    // Those that a server has closed meanwhile show when they are written to, or read.
+    if links.as_ref().is_none_or(|links| links.iter().any(is_over)) {
         *links = Some(settings.servers.iter().map(|server| connect(server)).collect::<io::Result<_>>()?);
     }
     let links = links.as_mut().map_or(&mut [][..], |links| links);
@@ -178,6 +255,13 @@ fn relayed(
         wire::write(link, kind, bytes)?;
     }
     links.iter_mut().map(|link| Ok(wire::read(link)?.1)).collect()
+}
+
+/// Whether the other side has closed a link on which nothing is due.
+fn is_over(link: &TcpStream) -> bool {
+    let silent = link.set_nonblocking(true).and_then(|()| link.peek(&mut [0]));
+    let rests = silent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    !rests || link.set_nonblocking(false).is_err()
 }
 
 fn connect(server: &str) -> io::Result<TcpStream> {
@@ -190,13 +274,8 @@ fn connect(server: &str) -> io::Result<TcpStream> {
     Ok(link)
 }
 
-/// The reply that two servers give alike; else the first one. An admin hears all, if they aren't the same.
-fn chosen(kind: Kind, mut replies: Vec<Vec<u8>>) -> Vec<u8> {
-    if kind == Kind::Order {
-        replies.dedup();
-        let told = replies.iter().map(|told| String::from_utf8_lossy(told));
-        return told.collect::<Vec<_>>().join("\n").into_bytes();
-    }
+/// The reply that two servers give alike; else the first one.
+fn chosen(mut replies: Vec<Vec<u8>>) -> Option<Vec<u8>> {
     let twice = (0..replies.len()).find(|&at| replies[at + 1..].contains(&replies[at]));
-    replies.swap_remove(twice.unwrap_or(0))
+    (!replies.is_empty()).then(|| replies.swap_remove(twice.unwrap_or(0)))
 }

@@ -10,13 +10,18 @@
 //! | [`programs`] | what servers run on shared keys |
 //! | [`der`], [`messages`], [`keytab`] | bytes of others, read and written |
 //! | [`realm`] | settings and principals |
+//! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
 //! | [`order`], [`admin`] | new keys |
-//! | [`wire`], [`server`], [`front`] | the processes |
+//! | [`client`], [`bench`] | a client, and how many a realm serves |
+//! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
 pub mod admin;
+mod batch;
+pub mod bench;
 pub mod circuits;
 pub mod clear;
+pub mod client;
 pub mod der;
 pub mod enctype;
 pub mod exchange;
@@ -25,6 +30,7 @@ pub mod keytab;
 pub mod messages;
 pub mod order;
 pub mod programs;
+pub mod readers;
 pub mod realm;
 pub mod server;
 pub mod wire;

@@ -34,8 +34,22 @@ pub mod flag {
     pub const INITIAL: u32 = bit(9);
     /// The client was authenticated before it was.
     pub const PRE_AUTHENT: u32 = bit(10);
-    /// Options that can't be met and mustn't be ignored: forwarded, proxy, postdated, anonymous, enc-tkt-in-skey, renew, validate.
-    pub const REFUSED: u32 = bit(2) | bit(4) | bit(6) | bit(16) | bit(28) | bit(30) | bit(31);
+    /// A later ticket may begin later.
+    pub const MAY_POSTDATE: u32 = bit(5);
+    /// The ticket begins later than it was issued.
+    pub const POSTDATED: u32 = bit(6);
+    /// The ticket is worth nothing before it is validated.
+    pub const INVALID: u32 = bit(7);
+    /// The ticket can be renewed.
+    pub const RENEWABLE: u32 = bit(8);
+    /// A renewable ticket will do, if none lives as long as is asked for.
+    pub const RENEWABLE_OK: u32 = bit(27);
+    /// The ticket is to be renewed.
+    pub const RENEW: u32 = bit(30);
+    /// The ticket is to be validated.
+    pub const VALIDATE: u32 = bit(31);
+    /// Options that can't be met and mustn't be ignored: forwarded, proxy, anonymous, enc-tkt-in-skey.
+    pub const REFUSED: u32 = bit(2) | bit(4) | bit(16) | bit(28);
 }
 
 /// A principal's name, without its realm.
@@ -68,6 +82,10 @@ impl Name {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let mut fields = reader.inside(tag::SEQUENCE)?;
         let kind = fields.field(0)?.int32()?;
+        // It is repeated in tickets and replies; those that there are take one byte.
+        if !(0..=127).contains(&kind) {
+            return Err(Malformed("the type of a name"));
+        }
         let mut list = fields.field(1)?.inside(tag::SEQUENCE)?;
         let mut parts = Vec::new();
         while !list.is_empty() && parts.len() < MAX_LIST {
@@ -107,8 +125,12 @@ pub struct Request {
     pub realm: String,
     /// The service.
     pub service: Option<Name>,
+    /// When the ticket is to begin, if not now.
+    pub from: Option<i64>,
     /// When the ticket is to end; 0 for as late as may be.
     pub till: i64,
+    /// Until when it is to be renewable.
+    pub rtime: Option<i64>,
     /// A number that the reply repeats.
     pub nonce: u32,
     /// Encryption types that the client knows.
@@ -154,9 +176,9 @@ impl Request {
         let client = body.optional(1)?.map(|mut name| Name::read(&mut name)).transpose()?;
         let realm = body.field(2)?.text()?;
         let service = body.optional(3)?.map(|mut name| Name::read(&mut name)).transpose()?;
-        body.optional(4)?;
+        let from = body.optional(4)?.map(|mut from| from.time()).transpose()?;
         let till = body.field(5)?.time()?;
-        body.optional(6)?;
+        let rtime = body.optional(6)?.map(|mut rtime| rtime.time()).transpose()?;
         // Some clients send a signed number.
         let nonce = body.field(7)?.integer()? as u32;
         let mut list = body.field(8)?.inside(tag::SEQUENCE)?;
@@ -170,7 +192,8 @@ impl Request {
             body.optional(number)?;
         }
         body.end()?;
-        Ok(Self { exchange, padata, options, client, realm, service, till, nonce, etypes, body: sent })
+        let body = sent;
+        Ok(Self { exchange, padata, options, client, realm, service, from, till, rtime, nonce, etypes, body })
     }
 
     /// The first pre-authentication data of a type.
@@ -245,11 +268,22 @@ pub struct Grant<'a> {
     pub flags: u32,
     /// When the client was authenticated.
     pub authtime: i64,
+    /// When the ticket begins, if not then.
+    pub starttime: Option<i64>,
     /// When the ticket ends.
     pub endtime: i64,
+    /// Until when it can be renewed, if it can.
+    pub renew_till: Option<i64>,
 }
 
 impl Grant<'_> {
+    /// Fields 5 to 8 of tickets and replies alike.
+    fn times(&self) -> Vec<u8> {
+        let optional = |number, at: Option<i64>| at.map_or_else(Vec::new, |at| field(number, &time(at)));
+        let (start, renew) = (optional(6, self.starttime), optional(8, self.renew_till));
+        [field(5, &time(self.authtime)), start, field(7, &time(self.endtime)), renew].concat()
+    }
+
     /// A message of these fields around a session key of zeros, and where that is.
     fn around_key(&self, application: u8, before: &[u8], number: u8, behind: &[u8]) -> (Vec<u8>, Form) {
         let key = field(number, &no_key(self.enctype));
@@ -263,13 +297,8 @@ impl Grant<'_> {
     pub fn ticket_part(&self) -> (Vec<u8>, Form) {
         // No realm was transited: DOMAIN-X500-COMPRESS of nothing.
         let transited = sequence(&[&field(0, &integer(1)), &field(1, &octets(&[]))]);
-        let behind = [
-            field(2, &text(self.realm)),
-            field(3, &self.client.bytes()),
-            field(4, &transited),
-            field(5, &time(self.authtime)),
-            field(7, &time(self.endtime)),
-        ];
+        let behind =
+            [field(2, &text(self.realm)), field(3, &self.client.bytes()), field(4, &transited), self.times()];
         self.around_key(3, &field(0, &flags(self.flags)), 1, &behind.concat())
     }
 
@@ -281,8 +310,7 @@ impl Grant<'_> {
             field(1, &last),
             field(2, &integer(nonce.into())),
             field(4, &flags(self.flags)),
-            field(5, &time(self.authtime)),
-            field(7, &time(self.endtime)),
+            self.times(),
             field(9, &text(self.realm)),
             field(10, &self.service.bytes()),
         ];
@@ -347,6 +375,8 @@ pub enum Code {
     ClientUnknown = 6,
     ServiceUnknown = 7,
     NeverValid = 11,
+    CannotPostdate = 10,
+    Policy = 12,
     BadOption = 13,
     EtypeUnsupported = 14,
     PadataUnsupported = 16,
@@ -354,18 +384,24 @@ pub enum Code {
     ServiceRevoked = 19,
     PreauthFailed = 24,
     PreauthRequired = 25,
+    KeyExpired = 23,
     NoService = 27,
     Unavailable = 29,
     BadIntegrity = 31,
     TicketExpired = 32,
+    NotYetValid = 33,
     Repeat = 34,
     NotUs = 35,
     BadMatch = 36,
     Skew = 37,
+    BadVersion = 39,
+    MessageType = 40,
     Modified = 41,
     BadKeyVersion = 44,
+    NoChecksum = 50,
     TooBig = 52,
     Generic = 60,
+    TooLong = 61,
     WrongRealm = 68,
 }
 

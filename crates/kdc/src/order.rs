@@ -1,11 +1,12 @@
 //! An admin's orders.
 //!
 //! An order reaches the servers through the front, which proves nothing. What proves it is the run that it asks for: the admin takes
-//! part in it under its TLS key, and the program has a name in it that is the order's hash. So a run of anything but the
-//! admin's own order ends before anything is shared.
+//! part in it under its TLS key, and asks for it under a tag that is the order's hash, which the run's session agrees on. So a run
+//! of anything but the admin's own order doesn't begin.
 
 use crate::messages::Name;
 use crate::programs::Task;
+use crate::realm::Principals;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -20,6 +21,8 @@ pub enum Change {
         salt: String,
         /// Whether the servers draw parts of the key, so that nobody ever has it.
         drawn: bool,
+        /// The key's version, greater than all that the name has had.
+        kvno: u64,
     },
     /// It gets no tickets, nor anybody one for it.
     Lock,
@@ -27,6 +30,29 @@ pub enum Change {
     Unlock,
     /// It is no more, and neither is its key.
     Delete,
+    /// Nothing: the admin is told which version its next key has. No run proves that.
+    Version,
+}
+
+/// How a refusal begins that says which version a key has to have.
+pub const NEXT_KVNO: &str = "the next key's version is ";
+/// Bytes of a salt.
+const MAX_SALT: usize = 255;
+/// Versions that a new key may leave out.
+const MAX_KVNO_JUMP: u64 = 1 << 16;
+
+/// What names an order: a hash of its bytes. It is the tag of the run that proves it, so all who take part mean the same.
+pub fn tag(bytes: &[u8]) -> String {
+    let mut tag = "order ".to_owned();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(tag, "{byte:02x}");
+    }
+    tag
+}
+
+/// What the record is kept as that an order makes.
+pub fn record(bytes: &[u8]) -> String {
+    tag(bytes).replace("order", "key")
 }
 
 /// A change that an admin orders.
@@ -37,6 +63,8 @@ pub struct Order {
     pub principal: String,
     /// What becomes of it.
     pub change: Change,
+    /// When it was ordered, by the admin's clock: in seconds since 1970.
+    pub at: i64,
     /// A number that never comes twice.
     pub number: u128,
 }
@@ -54,6 +82,9 @@ impl Order {
                 order.principal
             ));
         }
+        if matches!(&order.change, Change::Key { salt, .. } if salt.len() > MAX_SALT) {
+            return Err(format!("a salt has {MAX_SALT} bytes at most: every client is told it"));
+        }
         if order.principal.starts_with("krbtgt/") && matches!(order.change, Change::Key { drawn: false, .. })
         {
             return Err("nobody may know the key of krbtgt: add it with --random".to_owned());
@@ -69,17 +100,37 @@ impl Order {
         serde_json::to_vec(self)
     }
 
-    /// What proves the order of these bytes, and carries out what takes shares.
-    pub fn task(&self, bytes: &[u8]) -> Task {
-        let mut hash = String::new();
-        for byte in Sha256::digest(bytes) {
-            let _ = write!(hash, "{byte:02x}");
-        }
+    /// What proves the order, and carries out what takes shares.
+    pub fn task(&self) -> Task {
         match self.change {
-            Change::Key { drawn, .. } => Task::Enrol { record: format!("key {hash}"), drawn },
-            Change::Lock | Change::Unlock | Change::Delete => {
-                Task::Approve { order: format!("order {hash}") }
+            Change::Key { drawn, .. } => Task::Enrol { drawn },
+            Change::Lock | Change::Unlock | Change::Delete | Change::Version => Task::Approve,
+        }
+    }
+
+    /// Why a server doesn't carry it out whose clock says `now`.
+    ///
+    /// # Errors
+    /// In words, for the admin.
+    pub fn admit(&self, principals: &Principals, now: i64, max_skew: i64) -> Result<(), String> {
+        let Self { principal: name, change, at, .. } = self;
+        if at.abs_diff(now) > max_skew.unsigned_abs() {
+            return Err("the admin's clock and a server's differ".to_owned());
+        }
+        match change {
+            Change::Key { kvno, .. } => {
+                let next = principals.next_kvno(name);
+                if *kvno < next {
+                    return Err(format!("{NEXT_KVNO}{next}"));
+                }
+                // What follows them has to have numbers, too.
+                if *kvno > next + MAX_KVNO_JUMP {
+                    return Err(format!("the next key's version is {next}, and {kvno} is far from it"));
+                }
+                Ok(())
             }
+            _ if principals.get(name).is_none() => Err(format!("there is no principal {name}")),
+            _ => Ok(()),
         }
     }
 }
@@ -89,33 +140,51 @@ mod tests {
     use super::*;
 
     fn order(principal: &str, change: Change) -> Order {
-        Order { principal: principal.into(), change, number: 1 << 100 }
+        Order { principal: principal.into(), change, at: 1000, number: 1 << 100 }
     }
 
     #[test]
     fn what_servers_run_is_named_by_all_of_an_order() {
-        let drawn = |drawn| Change::Key { salt: String::new(), drawn };
-        let mut tasks = Vec::new();
-        for (principal, change, number) in [
-            ("ann", drawn(true), 1),
-            ("ann", drawn(true), 2),
-            ("ben", drawn(true), 1),
-            ("ann", drawn(false), 1),
-            ("ann", Change::Key { salt: "salt".into(), drawn: false }, 1),
-            ("ann", Change::Lock, 1),
-            ("ann", Change::Unlock, 1),
-            ("ann", Change::Delete, 1),
+        let key = |drawn, kvno| Change::Key { salt: String::new(), drawn, kvno };
+        let mut tags = Vec::new();
+        for (principal, change, number, at) in [
+            ("ann", key(true, 1), 1, 1),
+            ("ann", key(true, 1), 2, 1),
+            ("ann", key(true, 1), 1, 2),
+            ("ann", key(true, 2), 1, 1),
+            ("ben", key(true, 1), 1, 1),
+            ("ann", key(false, 1), 1, 1),
+            ("ann", Change::Key { salt: "salt".into(), drawn: false, kvno: 1 }, 1, 1),
+            ("ann", Change::Lock, 1, 1),
+            ("ann", Change::Unlock, 1, 1),
+            ("ann", Change::Delete, 1, 1),
         ] {
-            let bytes = Order { number, ..order(principal, change) }.to_bytes().unwrap();
-            let task = Order::read(&bytes).unwrap().task(&bytes);
-            assert!(!tasks.contains(&task));
-            tasks.push(task);
+            let bytes = Order { number, at, ..order(principal, change) }.to_bytes().unwrap();
+            let tag = tag(&bytes);
+            assert!(!tags.contains(&tag) && record(&bytes).starts_with("key "));
+            tags.push(tag);
         }
     }
 
     #[test]
+    fn a_keys_version_is_the_orders_and_never_comes_twice() {
+        let mut principals = Principals::default();
+        let key = |kvno| order("ann", Change::Key { salt: String::new(), drawn: true, kvno });
+        key(5).admit(&principals, 1000, 300).unwrap();
+        principals.put_key("ann", (5, "a".into()), String::new(), 1000, 10);
+        assert_eq!(key(5).admit(&principals, 1000, 300).unwrap_err(), format!("{NEXT_KVNO}6"));
+        key(6).admit(&principals, 1300, 300).unwrap();
+        assert!(key(6).admit(&principals, 1301, 300).unwrap_err().contains("clock"));
+        assert!(key(u64::MAX).admit(&principals, 1000, 300).is_err());
+        order("ann", Change::Lock).admit(&principals, 1000, 300).unwrap();
+        assert!(order("ben", Change::Lock).admit(&principals, 1000, 300).is_err());
+        principals.remove("ann");
+        assert!(key(5).admit(&principals, 1000, 300).is_err(), "of one that was struck off neither");
+    }
+
+    #[test]
     fn orders_that_no_server_carries_out_are_refused() {
-        let given = || Change::Key { salt: String::new(), drawn: false };
+        let given = || Change::Key { salt: String::new(), drawn: false, kvno: 1 };
         for (order, says) in [
             (order("krbtgt/REALM", given()), "--random"),
             (order("ann@REALM", given()), "names no principal"),

@@ -1,14 +1,16 @@
-//! The programs that servers run on shared keys: one for each form of a message, compiled once and kept.
+//! The programs that servers run on shared keys: one for each step of a request, each class of lengths and each number of requests
+//! that go together. Which keys they read is said by each run, and so is all that servers know of a request.
 
-use crate::circuits::{self, Form, Layout, Sizes};
+use crate::circuits::{self, Class};
 use crate::enctype::{Enctype, Usage};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use tacit::circuit::Circuit;
 use tacit::program::{Builder, Data, Dtype, Index, NodeId, ProgramError, Recipient, Uses, Value};
-use tacit::{Compiled, Error};
+use tacit::{Compiled, Error, Fill};
 
-/// ANDs of all programs that are kept at most: about a gigabyte.
-const MAX_KEPT: usize = 12_000_000;
+/// How many requests go together: the least of these that they fit into.
+pub const TOGETHER: [usize; 3] = [1, 4, 16];
 
 /// Bits of a clock.
 const CLOCK: usize = 64;
@@ -16,58 +18,103 @@ const CLOCK: usize = 64;
 /// What an admin gives for a new key.
 pub const ADMIN: &str = "admin";
 
-/// What a program does, and on what form of messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a new record is called by the program that keeps it; each run says what it is kept as.
+pub const RECORD: &str = "record";
+
+/// What a program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Task {
-    /// Tells whether a timestamp of so many bytes was sealed under the client's key, and the servers' clocks.
-    Verify(usize),
-    /// Opens such a timestamp, after that.
-    Open(usize),
-    /// Makes a ticket and the reply's encrypted part, after that.
-    Reply(Form, Form),
-    /// Tells whether a ticket and an authenticator were sealed as they should be, and the servers' clocks.
-    VerifyFurther(Sizes),
-    /// Opens such a ticket, but for its key.
-    OpenTicket(Sizes),
-    /// Opens such an authenticator, but for its checksum and its subkey.
-    OpenAuthenticator(Sizes, Layout),
-    /// Makes ticket and reply after that, for a request with a body of so many bytes.
-    ReplyFurther(Sizes, Layout, usize, Form, Form),
+    /// Tells whether timestamps were sealed under their clients' keys, opens those that were, and tells the servers' clocks.
+    Verify,
+    /// Makes tickets and the replies' encrypted parts, after that.
+    Reply(Class),
+    /// Tells whether tickets and authenticators were sealed as they should be, opens those tickets but for their keys, and tells
+    /// the servers' clocks.
+    VerifyFurther(Class),
+    /// Opens authenticators that have the form that they should have, but for their checksums and their subkeys.
+    OpenAuthenticator(Class),
+    /// Makes tickets and replies after that.
+    ReplyFurther(Class),
     /// Has the admin take part, and no more: that proves an order which takes no shares.
-    Approve {
-        /// Named by the order's hash.
-        order: String,
-    },
+    Approve,
     /// Keeps the record of a new key.
     Enrol {
-        /// What the record is kept as: named by the order's hash, so that all who run it mean the same.
-        record: String,
         /// Whether the servers draw parts of the key, too, so that not even the admin knows it.
         drawn: bool,
     },
 }
 
-/// What fills the slot of a client's record.
-pub const CLIENT: &str = "client";
-/// What fills the slot of krbtgt's record, where its tickets are opened.
-pub const KRBTGT: &str = "krbtgt";
-/// What fills the slot of a service's record.
-pub const SERVICE: &str = "service";
+impl Task {
+    /// The tasks of requests.
+    pub fn requests() -> impl Iterator<Item = Self> {
+        let of_class = |class| {
+            [
+                Self::Reply(class),
+                Self::VerifyFurther(class),
+                Self::OpenAuthenticator(class),
+                Self::ReplyFurther(class),
+            ]
+        };
+        [Self::Verify].into_iter().chain(Class::ALL.into_iter().flat_map(of_class))
+    }
 
-/// Makes programs, and keeps those that were made last.
+    /// The tasks of orders.
+    pub const ORDERS: [Self; 3] = [Self::Approve, Self::Enrol { drawn: false }, Self::Enrol { drawn: true }];
+
+    /// The keys that one request takes: slots that records fill, and of which usage the keys are.
+    fn keys(self) -> &'static [(&'static str, Usage)] {
+        match self {
+            Self::Verify => &[("client", Usage::Timestamp)],
+            Self::Reply(_) => &[("service", Usage::Ticket), ("client", Usage::Reply)],
+            Self::VerifyFurther(_) | Self::OpenAuthenticator(_) => &[("krbtgt", Usage::Ticket)],
+            Self::ReplyFurther(_) => &[("krbtgt", Usage::Ticket), ("service", Usage::Ticket)],
+            Self::Approve | Self::Enrol { .. } => &[],
+        }
+    }
+
+    /// Whether servers tell their clocks.
+    pub fn tells_clocks(self) -> bool {
+        matches!(self, Self::Verify | Self::VerifyFurther(_))
+    }
+
+    /// Whether servers draw a session key and confounders.
+    pub fn draws(self) -> bool {
+        matches!(self, Self::Reply(_) | Self::ReplyFurther(_))
+    }
+
+    /// What fills the slots, of requests each of which names its records in the task's order.
+    pub fn fill(self, records: &[Vec<String>]) -> Fill {
+        let mut fill = Fill::new();
+        for (request, records) in records.iter().enumerate() {
+            for ((slot, _), record) in self.keys().iter().zip(records) {
+                fill = fill.reading(&slot_of(slot, request), record);
+            }
+        }
+        fill
+    }
+}
+
+fn slot_of(slot: &str, request: usize) -> String {
+    format!("{slot} {request}")
+}
+
+/// The least number of requests that go together and have room for so many.
+pub fn together(requests: usize) -> usize {
+    TOGETHER.into_iter().find(|&count| requests <= count).unwrap_or(TOGETHER[TOGETHER.len() - 1])
+}
+
+/// Makes programs and keeps them: there are no others than these few.
 #[derive(Debug)]
 pub struct Programs {
     enctype: Enctype,
     parties: Vec<String>,
-    /// The one that was wanted last is the last.
-    kept: Vec<Kept>,
+    made: Mutex<Made>,
 }
 
-#[derive(Debug)]
-struct Kept {
-    task: Task,
-    compiled: Arc<Compiled>,
-    ands: usize,
+#[derive(Debug, Default)]
+struct Made {
+    circuits: HashMap<Task, Arc<Circuit>>,
+    compiled: HashMap<(Task, usize), Arc<Compiled>>,
 }
 
 impl Programs {
@@ -79,147 +126,105 @@ impl Programs {
         if parties.len() != 3 {
             return Err(Error::Refused(format!("a KDC has three servers, not {}", parties.len())));
         }
-        Ok(Self { enctype, parties, kept: Vec::new() })
+        Ok(Self { enctype, parties, made: Mutex::default() })
     }
 
-    /// A task's program. The first time takes seconds.
+    /// A task's program for so many requests. The first time takes a second or so.
     ///
     /// # Errors
     /// If it can't be compiled.
-    pub fn get(&mut self, task: &Task) -> Result<Arc<Compiled>, Error> {
-        if let Some(at) = self.kept.iter().position(|kept| kept.task == *task) {
-            let known = self.kept.remove(at);
-            let compiled = known.compiled.clone();
-            self.kept.push(known);
-            return Ok(compiled);
+    pub fn get(&self, task: Task, requests: usize) -> Result<Arc<Compiled>, Error> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made.compiled.get(&(task, requests)) {
+            return Ok(known.clone());
         }
-        let Some(circuit) = self.circuit(task).map(Arc::new) else { return Self::approve(task) };
-        let compiled = self.compile(task, &circuit)?;
-        // Orders come once.
-        if !matches!(task, Task::Enrol { .. }) {
-            let ands = circuit.ands();
-            while !self.kept.is_empty()
-                && self.kept.iter().map(|kept| kept.ands).sum::<usize>() + ands > MAX_KEPT
-            {
-                self.kept.remove(0);
-            }
-            self.kept.push(Kept { task: task.clone(), compiled: compiled.clone(), ands });
-        }
+        let circuit = self.circuit(task).map(|make| {
+            made.circuits.entry(task).or_insert_with(|| Arc::new(make(self.enctype, task))).clone()
+        });
+        let compiled = Compiled::new(self.program(task, requests, circuit.as_ref())?)?;
+        made.compiled.insert((task, requests), compiled.clone());
         Ok(compiled)
     }
 
-    /// What a task computes; nothing if it computes nothing.
-    fn circuit(&self, task: &Task) -> Option<Circuit> {
-        let enctype = self.enctype;
-        Some(match *task {
-            Task::Verify(bytes) => circuits::verify(enctype, bytes),
-            Task::Open(bytes) => circuits::open(enctype, bytes, None),
-            Task::Reply(ticket, part) => circuits::reply(enctype, ticket, part),
-            Task::VerifyFurther(sizes) => circuits::verify_further(enctype, sizes),
-            Task::OpenTicket(sizes) => circuits::open(enctype, sizes.ticket, Some(sizes.key_at)),
-            Task::OpenAuthenticator(sizes, layout) => circuits::open_authenticator(enctype, sizes, layout),
-            Task::ReplyFurther(sizes, layout, body, ticket, part) => {
-                circuits::reply_further(enctype, sizes, layout, body, ticket, part)
-            }
-            Task::Enrol { .. } => circuits::enrol(enctype),
-            Task::Approve { .. } => return None,
+    /// How many programs were compiled so far.
+    pub fn compiled(&self) -> usize {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).compiled.len()
+    }
+
+    /// What makes a task's circuit, if it has one.
+    fn circuit(&self, task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
+        (task != Task::Approve).then_some(|enctype, task| match task {
+            Task::Verify => circuits::verify(enctype),
+            Task::Reply(class) => circuits::reply(enctype, class),
+            Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
+            Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
+            Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
+            Task::Approve | Task::Enrol { .. } => circuits::enrol(enctype),
         })
     }
 
-    /// One bit of the admin's, which says nothing; its name does.
-    fn approve(task: &Task) -> Result<Arc<Compiled>, Error> {
+    fn program(
+        &self,
+        task: Task,
+        requests: usize,
+        circuit: Option<&Arc<Circuit>>,
+    ) -> Result<tacit::program::Program, ProgramError> {
         let mut build = Builder::new();
-        if let Task::Approve { order } = task {
-            let bit = bits(&mut build, ADMIN, order, 1)?;
-            build.reveal(bit, Recipient::All)?;
+        match (task, circuit) {
+            (Task::Enrol { drawn }, Some(circuit)) => self.enrol(&mut build, circuit, drawn)?,
+            (_, Some(circuit)) => self.requests(&mut build, task, requests, circuit)?,
+            // One bit of the admin's, which says nothing: that the admin takes part does.
+            _ => {
+                let bit = build.input(ADMIN, "approves", Dtype::Bool, &[1], None)?;
+                build.reveal(bit, Recipient::All)?;
+            }
         }
-        Compiled::new(build.finish()?)
+        build.finish()
     }
 
-    fn compile(&self, task: &Task, circuit: &Arc<Circuit>) -> Result<Arc<Compiled>, Error> {
-        let mut build = Builder::new();
-        let (timestamp, ticket) = ((CLIENT, Usage::Timestamp), (KRBTGT, Usage::Ticket));
-        let service = (SERVICE, Usage::Ticket);
-        match task {
-            Task::Verify(_) => self.verify(&mut build, circuit, timestamp)?,
-            Task::Open(_) => self.open(&mut build, circuit, timestamp)?,
-            Task::Reply(..) => self.reply(&mut build, circuit, [service, (CLIENT, Usage::Reply)])?,
-            Task::VerifyFurther(_) => self.verify(&mut build, circuit, ticket)?,
-            Task::OpenTicket(_) | Task::OpenAuthenticator(..) => self.open(&mut build, circuit, ticket)?,
-            Task::ReplyFurther(..) => self.reply(&mut build, circuit, [ticket, service])?,
-            Task::Enrol { record, drawn } => self.enrol(&mut build, circuit, record, *drawn)?,
-            Task::Approve { .. } => return Self::approve(task),
-        }
-        Compiled::new(build.finish()?)
-    }
-
-    /// Three copies of a request, and what a circuit tells of it, with the clocks.
-    fn verify(&self, build: &mut Builder, circuit: &Arc<Circuit>, keys: Slot) -> Result<(), ProgramError> {
-        let (mut operands, mut clocks) = (Vec::new(), Vec::new());
-        for party in &self.parties {
-            operands.push(bits(build, party, "request", width(circuit, 0))?);
-            clocks.push(bits(build, party, "clock", CLOCK)?);
-        }
-        operands.push(self.keys(build, keys)?);
-        let verdict = build.circuit(circuit, &operands)?[0];
-        for output in [verdict].into_iter().chain(clocks) {
-            build.reveal(output, Recipient::All)?;
-        }
-        Ok(())
-    }
-
-    /// Three copies of a request, and what a circuit opens of it.
-    fn open(&self, build: &mut Builder, circuit: &Arc<Circuit>, keys: Slot) -> Result<(), ProgramError> {
-        let mut operands = Vec::new();
-        for party in &self.parties {
-            operands.push(bits(build, party, "request", width(circuit, 0))?);
-        }
-        operands.push(self.keys(build, keys)?);
-        let message = build.circuit(circuit, &operands)?[0];
-        build.reveal(message, Recipient::All)
-    }
-
-    /// Three copies of public bytes, what each server draws, and what a circuit makes of both.
-    fn reply(
+    /// What all know of each request, what each server draws, and what a circuit makes of both and of records.
+    fn requests(
         &self,
         build: &mut Builder,
+        task: Task,
+        requests: usize,
         circuit: &Arc<Circuit>,
-        keys: [Slot; 2],
     ) -> Result<(), ProgramError> {
-        let (mut operands, mut drawn) = (Vec::new(), Vec::new());
+        let (mut clocks, mut operands) = (Vec::new(), Vec::new());
+        let mut widths = circuit.inputs().iter().map(|&bits| bits as usize);
+        let public = [requests, widths.next().unwrap_or_default()];
+        operands.push(build.known("public", &public)?);
         for party in &self.parties {
-            operands.push(bits(build, party, "public", width(circuit, 0))?);
-            drawn.push(bits(build, party, "drawn", 8 * circuits::drawn_bytes(self.enctype))?);
+            if task.tells_clocks() {
+                clocks.push(build.input(party, "clock", Dtype::Bool, &[CLOCK], None)?);
+            }
+            if task.draws() {
+                let drawn = [requests, widths.next().unwrap_or_default()];
+                operands.push(build.input(party, "drawn", Dtype::Bool, &drawn, None)?);
+            }
         }
-        operands.extend(drawn);
-        for slot in keys {
-            operands.push(self.keys(build, slot)?);
+        for (slot, usage) in task.keys() {
+            let keys = (0..requests).map(|request| self.keys(build, &slot_of(slot, request), *usage));
+            let keys = keys.collect::<Result<Vec<_>, _>>()?;
+            operands.push(build.stack(&keys, 0)?);
         }
-        for output in build.circuit(circuit, &operands)? {
-            build.reveal(output, Recipient::All)?;
-        }
-        Ok(())
+        let outputs = build.circuit(circuit, &operands)?;
+        outputs.into_iter().chain(clocks).try_for_each(|output| build.reveal(output, Recipient::All))
     }
 
-    fn enrol(
-        &self,
-        build: &mut Builder,
-        circuit: &Arc<Circuit>,
-        record: &str,
-        drawn: bool,
-    ) -> Result<(), ProgramError> {
+    fn enrol(&self, build: &mut Builder, circuit: &Arc<Circuit>, drawn: bool) -> Result<(), ProgramError> {
         let count = 8 * self.enctype.key_bytes();
-        let mut key = bits(build, ADMIN, "key", count)?;
+        let mut key = build.input(ADMIN, "key", Dtype::Bool, &[count], None)?;
         for party in self.parties.iter().filter(|_| drawn) {
-            let own = bits(build, party, "drawn", count)?;
+            let own = build.input(party, "drawn", Dtype::Bool, &[count], None)?;
             key = build.xor(key, own)?;
         }
         let keys = build.circuit(circuit, &[key])?[0];
-        build.keep(keys, record, Uses::default())
+        build.keep(keys, RECORD, Uses::default())
     }
 
     /// The keys of a usage, of the record in a slot.
-    fn keys(&self, build: &mut Builder, (slot, usage): Slot) -> Result<NodeId, ProgramError> {
+    fn keys(&self, build: &mut Builder, slot: &str, usage: Usage) -> Result<NodeId, ProgramError> {
         let record = build.kept(slot, Dtype::Bool, &[8 * circuits::record_bytes(self.enctype)], None)?;
         let at = Usage::ALL.iter().position(|other| *other == usage).unwrap_or_default();
         let count = 8 * circuits::keys_bytes(self.enctype) as i64;
@@ -228,38 +233,34 @@ impl Programs {
     }
 }
 
-/// The slot of a record, and which of its keys are used.
-type Slot = (&'static str, Usage);
-
-/// Bits of one of a circuit's inputs.
-fn width(circuit: &Circuit, input: usize) -> usize {
-    circuit.inputs()[input] as usize
-}
-
-fn bits(build: &mut Builder, owner: &str, name: &str, count: usize) -> Result<NodeId, ProgramError> {
-    build.input(owner, name, Dtype::Bool, &[count], None)
-}
-
 /// Bytes as bits, the least significant first.
 pub fn to_bits(bytes: &[u8]) -> Value {
     let bits: Vec<bool> = bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect();
     Value { shape: vec![bits.len()], data: Data::Bool(bits) }
 }
 
-/// The bytes of such bits; nothing of anything else.
-pub fn to_bytes(value: &Value) -> Vec<u8> {
-    let Data::Bool(bits) = &value.data else { return Vec::new() };
+/// The bits of several requests, one behind the other.
+pub fn rows(rows: &[Vec<bool>]) -> Value {
+    let shape = vec![rows.len(), rows.first().map_or(0, Vec::len)];
+    Value { shape, data: Data::Bool(rows.concat()) }
+}
+
+/// The bytes of such bits, of each of so many requests; nothing of anything else.
+pub fn to_bytes(value: &Value, requests: usize) -> Vec<Vec<u8>> {
+    let Data::Bool(bits) = &value.data else { return vec![Vec::new(); requests] };
     let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
-    bits.chunks(8).map(byte).collect()
+    let row = |row: &[bool]| row.chunks(8).map(byte).collect();
+    bits.chunks((bits.len() / requests.max(1)).max(1)).map(row).collect()
 }
 
 /// The values that one of the three servers gives, each at the index of its input: all give as many, one server after another,
-/// behind `before` inputs of others.
-pub fn given(me: usize, before: usize, own: Vec<Value>) -> Vec<Option<Value>> {
+/// behind `before` inputs of others; and what all know.
+pub fn given(me: usize, before: usize, own: Vec<Value>, known: Option<Value>) -> Vec<Option<Value>> {
     let count = own.len();
     let mut given = vec![None; before + 3 * count];
     for (at, value) in own.into_iter().enumerate() {
         given[before + me * count + at] = Some(value);
     }
+    given.extend(known.map(Some));
     given
 }

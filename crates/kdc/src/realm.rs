@@ -26,10 +26,27 @@ pub struct Settings {
     pub servers: [String; 3],
     /// Seconds that a ticket lives at most.
     pub max_life: i64,
+    /// Seconds for which a ticket may be renewed, and for which one that begins later may wait.
+    #[serde(default = "renewable_life")]
+    pub max_renewable_life: i64,
+    /// Seconds after which a password gives no tickets any more; 0 for never.
+    #[serde(default)]
+    pub max_password_age: i64,
+    /// Wrong passwords of one principal in a minute, after which it has to wait.
+    #[serde(default = "wrong_passwords")]
+    pub max_wrong_passwords: usize,
     /// Seconds that a client's clock may differ from the servers'.
     pub max_skew: i64,
     /// Bytes that a reply by UDP may have.
     pub max_datagram: usize,
+}
+
+fn renewable_life() -> i64 {
+    7 * 24 * 3600
+}
+
+fn wrong_passwords() -> usize {
+    10
 }
 
 impl Settings {
@@ -49,23 +66,56 @@ fn about(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// What is known of a principal. Its key isn't: that is kept as shares.
+/// What is known of a principal. Its keys aren't: those are kept as shares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Principal {
-    /// The version of its key: 1, 2, ...
+    /// The version of its newest key.
     pub kvno: u64,
-    /// What the record of its key is kept as.
+    /// What the record of that key is kept as.
     pub record: String,
     /// What a password is hashed with.
     pub salt: String,
     /// Whether it gets no tickets, nor anybody one for it.
     pub revoked: bool,
+    /// Since when there is one of this name, in seconds since 1970: tickets of another one before it are none of its.
+    pub since: i64,
+    /// Since when it has its newest key.
+    pub keyed: i64,
+    /// Keys that tickets may still be sealed under.
+    pub old: Vec<OldKey>,
 }
 
-/// All principals of a realm, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Principals(BTreeMap<String, Principal>);
+/// A key that another one has replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OldKey {
+    /// Its version.
+    pub kvno: u64,
+    /// What its record is kept as.
+    pub record: String,
+    /// When all tickets under it have ended, in seconds since 1970.
+    pub until: i64,
+}
+
+impl Principal {
+    /// What the record of a key of this version is kept as, if tickets under it can still be good.
+    pub fn key(&self, kvno: i64, now: i64) -> Option<&str> {
+        if u64::try_from(kvno) == Ok(self.kvno) {
+            return Some(&self.record);
+        }
+        let old = self.old.iter().find(|old| u64::try_from(kvno) == Ok(old.kvno) && old.until > now);
+        old.map(|old| old.record.as_str())
+    }
+}
+
+/// All principals of a realm, by name, and the versions of the last keys of those that were struck off.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Principals {
+    live: BTreeMap<String, Principal>,
+    gone: BTreeMap<String, u64>,
+}
 
 impl Principals {
     /// Reads them; none if there is no file.
@@ -74,10 +124,26 @@ impl Principals {
     /// If the file can't be read or isn't as it should be.
     pub fn load(path: &Path) -> io::Result<Self> {
         match fs::read(path) {
-            Ok(bytes) => Ok(Self(serde_json::from_slice(&bytes)?)),
+            Ok(bytes) => Ok(Self::read(&bytes)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(about(path, &error)),
         }
+    }
+
+    /// Reads them from a file's bytes.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn read(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// A file's bytes.
+    ///
+    /// # Errors
+    /// Never, of what they hold.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec_pretty(self)
     }
 
     /// Writes them, durably: the file is the old one or the new one, whenever the machine stops.
@@ -87,7 +153,7 @@ impl Principals {
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let new = path.with_extension("new");
         let mut file = File::create(&new)?;
-        file.write_all(&serde_json::to_vec_pretty(&self.0)?)?;
+        file.write_all(&self.to_bytes()?)?;
         file.sync_all()?;
         fs::rename(&new, path)?;
         File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
@@ -95,32 +161,67 @@ impl Principals {
 
     /// The principal of a name.
     pub fn find(&self, name: &Name) -> Option<&Principal> {
-        self.0.get(&name.text()?)
+        self.live.get(&name.text()?)
     }
 
-    /// All names.
-    pub fn names(&self) -> impl Iterator<Item = Name> {
-        self.0.keys().filter_map(|name| Name::of_text(name))
-    }
-
-    /// Puts one in place of what there was of its name, which comes back.
-    pub fn put(&mut self, name: String, principal: Principal) -> Option<Principal> {
-        self.0.insert(name, principal)
-    }
-
-    /// Strikes one off.
-    pub fn remove(&mut self, name: &str) -> Option<Principal> {
-        self.0.remove(name)
+    /// The principal of a name's text.
+    pub fn get(&self, name: &str) -> Option<&Principal> {
+        self.live.get(name)
     }
 
     /// The principal of a name's text.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Principal> {
-        self.0.get_mut(name)
+        self.live.get_mut(name)
     }
 
-    /// The version of the next key of this name.
+    /// All of them, with their names.
+    pub fn all(&self) -> impl Iterator<Item = (&String, &Principal)> {
+        self.live.iter()
+    }
+
+    /// Gives a principal a key of the version that an order says, which is greater than the last one's: a new principal, or one
+    /// that has others. Tickets under those may be good for `life` more seconds.
+    pub fn put_key(&mut self, name: &str, (kvno, record): (u64, String), salt: String, at: i64, life: i64) {
+        match self.live.get_mut(name) {
+            Some(principal) => {
+                let record = std::mem::replace(&mut principal.record, record);
+                principal.old.push(OldKey { kvno: principal.kvno, record, until: at + life });
+                (principal.kvno, principal.salt, principal.keyed) = (kvno, salt, at);
+            }
+            None => {
+                // Of a name that nobody has had before there are no tickets that could be another's.
+                let since = if self.gone.contains_key(name) { at } else { 0 };
+                let (revoked, old) = (false, Vec::new());
+                let principal = Principal { kvno, record, salt, revoked, since, keyed: at, old };
+                self.live.insert(name.to_owned(), principal);
+            }
+        }
+    }
+
+    /// Strikes one off: the records of its keys. Its name's next key has a greater version.
+    pub fn remove(&mut self, name: &str) -> Vec<String> {
+        let Some(Principal { kvno, record, old, .. }) = self.live.remove(name) else { return Vec::new() };
+        self.gone.insert(name.to_owned(), kvno);
+        [record].into_iter().chain(old.into_iter().map(|old| old.record)).collect()
+    }
+
+    /// Forgets keys under which no ticket can be good any more: their records.
+    pub fn expire(&mut self, now: i64) -> Vec<String> {
+        let mut records = Vec::new();
+        for principal in self.live.values_mut() {
+            let (good, ended) =
+                std::mem::take(&mut principal.old).into_iter().partition(|old| old.until > now);
+            principal.old = good;
+            let ended: Vec<OldKey> = ended;
+            records.extend(ended.into_iter().map(|old| old.record));
+        }
+        records
+    }
+
+    /// The least version that the next key of this name may have.
     pub fn next_kvno(&self, name: &str) -> u64 {
-        self.0.get(name).map_or(1, |principal| principal.kvno + 1)
+        let last = self.live.get(name).map(|principal| principal.kvno);
+        last.or_else(|| self.gone.get(name).copied()).unwrap_or(0) + 1
     }
 }
 
@@ -134,17 +235,36 @@ mod tests {
         let path = folder.path().join("principals.json");
         let mut principals = Principals::load(&path).unwrap();
         assert_eq!(principals, Principals::default());
-        principals.put(
-            "ann".into(),
-            Principal { kvno: 2, record: "key 1f".into(), salt: "R1ann".into(), revoked: false },
-        );
+        principals.put_key("ann", (2, "key 1f".into()), "R1ann".into(), 100, 50);
+        principals.put_key("ann", (7, "key 20".into()), "R1ann".into(), 200, 50);
         principals.save(&path).unwrap();
         assert_eq!(Principals::load(&path).unwrap(), principals);
         let ann = Name::of_text("ann").unwrap();
-        assert_eq!(principals.find(&ann).unwrap().kvno, 2);
-        assert_eq!(["ann", "ben"].map(|name| principals.next_kvno(name)), [3, 1]);
+        assert_eq!(principals.find(&ann).unwrap().kvno, 7);
         assert!(principals.find(&Name { kind: 1, parts: vec!["a[1]".into()] }).is_none());
         fs::write(&path, b"{\"ann\": {}}").unwrap();
         assert!(Principals::load(&path).is_err());
+    }
+
+    #[test]
+    fn old_keys_live_as_long_as_tickets_and_versions_never_come_twice() {
+        let mut principals = Principals::default();
+        principals.put_key("ann", (1, "a".into()), String::new(), 100, 50);
+        principals.get_mut("ann").unwrap().revoked = true;
+        principals.put_key("ann", (2, "b".into()), String::new(), 200, 50);
+        let ann = principals.get("ann").unwrap();
+        assert!(ann.revoked && ann.since == 0, "a new key changes nothing else");
+        assert_eq!(
+            [(1, 249), (1, 250), (2, 999), (3, 0), (-1, 0)].map(|(kvno, now)| ann.key(kvno, now)),
+            [Some("a"), None, Some("b"), None, None]
+        );
+        assert!(principals.expire(249).is_empty());
+        assert_eq!(principals.expire(250), ["a"]);
+        principals.put_key("ann", (3, "c".into()), String::new(), 300, 50);
+        assert_eq!(principals.remove("ann"), ["c", "b"]);
+        assert_eq!(["ann", "ben"].map(|name| principals.next_kvno(name)), [4, 1]);
+        principals.put_key("ann", (4, "d".into()), String::new(), 400, 50);
+        let ann = principals.get("ann").unwrap();
+        assert!(!ann.revoked && ann.since == 400 && ann.old.is_empty());
     }
 }

@@ -1,31 +1,41 @@
-//! One of the three servers.
+//! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
-use crate::circuits::{Form, Layout, drawn_bytes};
-use crate::exchange::{Given, Replays, Sealed, Shares, answer};
-use crate::order::{Change, Order};
-use crate::programs::{CLIENT, KRBTGT, Programs, SERVICE, Task, given, to_bits, to_bytes};
-use crate::realm::{Principal, Principals, Settings};
+use crate::batch;
+use crate::circuits::drawn_bytes;
+use crate::exchange::Memory;
+use crate::order::{self, Change, NEXT_KVNO, Order};
+use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
+use crate::realm::{Principals, Settings};
 use crate::wire::{self, Kind};
-use std::io;
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
-use tacit::{Error, Fill, Residents, Seat, State};
+use tacit::setup::Config;
+use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, State, Wanted};
 use thiserror::Error as ThisError;
 use zeroize::Zeroizing;
 
-/// How long a server waits for the others at the beginning of a run: they have been sent the same at the same time.
-pub(crate) const MEET: Duration = Duration::from_secs(20);
+/// How long a server waits for the others to want a run that it wants: they have been sent the same at the same time.
+const MEET: Duration = Duration::from_secs(5);
+
+/// How long an order waits for its admin, who asks for its run before or after it is sent.
+pub(crate) const ORDERED: Duration = Duration::from_secs(10);
 
 /// How the answer to an order begins that isn't carried out.
 pub(crate) const REFUSED: &str = "refused";
 
 /// Links of fronts at most.
-const FRONTS: usize = 16;
+const FRONTS: usize = 64;
+
+/// How long a front may say nothing: then its link is closed, and it comes back by itself.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// Runs at a time: steps of requests that came at different times, and one order.
+const LANES: u16 = 6;
 
 /// Why a server, a front or an admin's command ends.
 #[derive(Debug, ThisError)]
@@ -41,182 +51,159 @@ pub enum Failure {
     Refused(String),
 }
 
-/// This server's part of everything that is computed on shared keys.
-struct Party {
-    seat: Seat,
-    state: State,
-    me: usize,
-    settings: Settings,
-    programs: Programs,
+/// What a run computes for one request.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) task: Task,
+    /// What all servers know of it.
+    pub(crate) public: Vec<bool>,
+    /// The records that it reads, in the task's order.
+    pub(crate) records: Vec<String>,
 }
 
-impl Party {
-    /// Runs a task's program on these records: the outputs.
-    fn run(
-        &mut self,
-        task: &Task,
-        fill: &[(&str, &str)],
-        inputs: &[Option<Value>],
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let compiled = self.programs.get(task)?;
-        let fill: Fill =
-            fill.iter().map(|(slot, record)| ((*slot).to_owned(), (*record).to_owned())).collect();
-        let residents = Residents { state: &mut self.state, fill: &fill, store: None };
-        let run =
-            self.seat.run_on(&compiled, &self.settings.protocol, residents, inputs, &|_, _| (), MEET)?;
-        Ok(run.outputs.iter().flatten().map(to_bytes).collect())
-    }
+/// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
+pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
 
-    fn own(&self, values: Vec<Value>) -> Vec<Option<Value>> {
-        given(self.me, 0, values)
+/// What all threads of a server share.
+pub(crate) struct Node {
+    name: String,
+    me: usize,
+    pub(crate) settings: Settings,
+    programs: Programs,
+    asker: Asker,
+    pub(crate) principals: RwLock<Principals>,
+    pub(crate) memory: Memory,
+    /// Where the principals are written, and whoever does so takes turns.
+    file: Mutex<PathBuf>,
+}
+
+impl Node {
+    /// Runs steps of one task together, once all servers want just these under this tag.
+    pub(crate) fn run(&self, tag: String, steps: &[Step]) -> Result<Done, Error> {
+        let Some(last) = steps.last() else { return Ok((Vec::new(), 0)) };
+        let (task, count) = (last.task, together(steps.len()));
+        let compiled = self.programs.get(task, count)?;
+        // There is room for more: the last one comes again, and nobody looks at what comes of that.
+        let all = || steps.iter().chain(std::iter::repeat(last)).take(count);
+        let mut own = Vec::new();
+        if task.tells_clocks() {
+            own.push(to_bits(&now().to_le_bytes()));
+        }
+        if task.draws() {
+            own.push(drawn(count, drawn_bytes(self.settings.enctype))?);
+        }
+        let public: Vec<Vec<bool>> = all().map(|step| step.public.clone()).collect();
+        let records: Vec<Vec<String>> = all().map(|step| step.records.clone()).collect();
+        let inputs = given(self.me, 0, own, Some(rows(&public)));
+        let wanted = Wanted { compiled, tag, inputs, fill: task.fill(&records), within: MEET };
+        let outputs: Vec<Value> = self.asker.run(wanted)?.outputs.into_iter().flatten().collect();
+        let clocks = if task.tells_clocks() { 3 } else { 0 };
+        let (outputs, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
+        let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
+        let of = |step: usize| of_steps.iter().map(|output| output[step].clone()).collect();
+        Ok(((0..steps.len()).map(of).collect(), median(clocks)))
     }
 
     /// Carries out an order: what the admin is told.
-    fn obey(&mut self, principals: &mut Principals, file: &Path, bytes: &[u8]) -> Result<String, Failure> {
+    fn obey(&self, bytes: &[u8]) -> Result<String, Failure> {
         let order = Order::read(bytes).map_err(Failure::Refused)?;
-        let task = order.task(bytes);
-        let Order { principal: name, change, .. } = order;
-        let is_new = matches!(change, Change::Key { .. });
-        if !is_new && principals.get_mut(&name).is_none() {
-            return Err(Failure::Refused(format!("there is no principal {name}")));
+        if order.change == Change::Version {
+            return Ok(format!("{NEXT_KVNO}{}", self.principals().next_kvno(&order.principal)));
         }
+        // One order at a time, from here to its end.
+        let file = lock(&self.file);
+        let Settings { max_skew, max_life, enctype, .. } = self.settings;
+        let admitted = |principals: &Principals| order.admit(principals, now(), max_skew);
+        admitted(&self.principals()).map_err(Failure::Refused)?;
+        let (task, tag, record) = (order.task(), order::tag(bytes), order::record(bytes));
         // The admin's input is the first.
-        let inputs = match change {
+        let inputs = match order.change {
             Change::Key { drawn: true, .. } => {
-                given(self.me, 1, vec![drawn(self.settings.enctype.key_bytes())?])
+                let mut own = drawn(1, enctype.key_bytes())?;
+                own.shape.remove(0);
+                given(self.me, 1, vec![own], None)
             }
             _ => vec![None],
         };
-        self.run(&task, &[], &inputs)?;
-        let (old, told) = match (change, task) {
-            (Change::Key { salt, .. }, Task::Enrol { record, .. }) => {
-                let kvno = principals.next_kvno(&name);
-                let principal = Principal { kvno, record, salt, revoked: false };
-                (principals.put(name, principal), format!("kvno {kvno}"))
+        let compiled = self.programs.get(task, 1)?;
+        let keeps = matches!(task, Task::Enrol { .. });
+        let fill = if keeps { Fill::new().keeping(RECORD, &record) } else { Fill::new() };
+        self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED })?;
+        let mut principals = self.principals().clone();
+        let mut ended = Vec::new();
+        let told = match order.change {
+            Change::Key { salt, kvno, .. } => {
+                let life = max_life + 2 * max_skew;
+                principals.put_key(&order.principal, (kvno, record), salt, order.at, life);
+                format!("kvno {kvno}")
             }
-            (Change::Delete, _) => (principals.remove(&name), "deleted".to_owned()),
-            (change, _) => {
+            Change::Delete => {
+                ended = principals.remove(&order.principal);
+                "deleted".to_owned()
+            }
+            change => {
                 let revoked = change == Change::Lock;
-                if let Some(principal) = principals.get_mut(&name) {
+                if let Some(principal) = principals.get_mut(&order.principal) {
                     principal.revoked = revoked;
                 }
-                (None, if revoked { "locked" } else { "unlocked" }.to_owned())
+                if revoked { "locked" } else { "unlocked" }.to_owned()
             }
         };
-        principals.save(file)?;
-        if let Some(old) = old {
-            self.state.drop_value(&old.record)?;
+        ended.extend(principals.expire(now()));
+        principals.save(&file)?;
+        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        let mut told = told;
+        for record in ended {
+            if let Err(error) = self.asker.drop_value(&record) {
+                told = format!("{told}, but an old key is still there: {error}");
+            }
         }
         Ok(told)
     }
+
+    pub(crate) fn principals(&self) -> std::sync::RwLockReadGuard<'_, Principals> {
+        self.principals.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, order: &[u8]) -> Vec<u8> {
+        let told = self.obey(order).unwrap_or_else(|error| format!("{REFUSED}: {error}"));
+        log(format_args!("order: {told}"));
+        format!("{}: {told}", self.name).into_bytes()
+    }
 }
 
-/// Random bytes as bits.
-fn drawn(count: usize) -> Result<Value, Error> {
-    let mut bytes = Zeroizing::new(vec![0; count]);
-    getrandom::fill(&mut bytes)
+/// The median of the servers' clocks.
+fn median(clocks: &[Value]) -> i64 {
+    let clock = |value: &Value| {
+        let bytes = to_bytes(value, 1).swap_remove(0);
+        bytes.as_slice().try_into().map_or(0, i64::from_le_bytes)
+    };
+    let mut clocks: Vec<i64> = clocks.iter().map(clock).collect();
+    clocks.sort_unstable();
+    clocks.get(clocks.len() / 2).copied().unwrap_or_default()
+}
+
+/// Rows of random bytes, as bits.
+fn drawn(count: usize, bytes: usize) -> Result<Value, Error> {
+    let mut all = Zeroizing::new(vec![0; count * bytes]);
+    getrandom::fill(&mut all)
         .map_err(|error| Error::Refused(format!("the system has no randomness: {error}")))?;
-    Ok(to_bits(&bytes))
+    Ok(Value { shape: vec![count, 8 * bytes], ..to_bits(&all) })
 }
 
-fn now() -> i64 {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_secs().try_into().unwrap_or(i64::MAX)
 }
 
-impl Party {
-    /// A verdict on what was sent, and the median of the clocks.
-    fn verdict(&mut self, task: &Task, fill: (&str, &str), sent: &[u8]) -> Result<(bool, i64), Error> {
-        let inputs = self.own(vec![to_bits(sent), to_bits(&now().to_le_bytes())]);
-        let outputs = self.run(task, &[fill], &inputs)?;
-        let clock = |bytes: &Vec<u8>| bytes.as_slice().try_into().map_or(0, i64::from_le_bytes);
-        let mut clocks: Vec<i64> = outputs.iter().skip(1).map(clock).collect();
-        clocks.sort_unstable();
-        let median = clocks.get(clocks.len() / 2).copied().unwrap_or_default();
-        Ok((outputs.first().is_some_and(|verdict| verdict == &[1]), median))
-    }
-
-    /// What is opened of what was sent.
-    fn opened(&mut self, task: &Task, fill: (&str, &str), sent: &[u8]) -> Result<Vec<u8>, Error> {
-        let inputs = self.own(vec![to_bits(sent)]);
-        Ok(self.run(task, &[fill], &inputs)?.into_iter().next().unwrap_or_default())
-    }
-
-    /// Ciphertexts of ticket and reply, if the circuit grants them.
-    fn sealed(
-        &mut self,
-        task: &Task,
-        fill: [(&str, &str); 2],
-        public: &[u8],
-    ) -> Result<Option<Sealed>, Error> {
-        let inputs = self.own(vec![to_bits(public), drawn(drawn_bytes(self.settings.enctype))?]);
-        let outputs = self.run(task, &fill, &inputs)?;
-        let Ok([ticket, part, granted]) = <[Vec<u8>; 3]>::try_from(outputs) else { return Ok(None) };
-        Ok((granted == [1]).then_some(Sealed { ticket, part }))
-    }
-}
-
-impl Shares for Party {
-    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(bool, i64), Error> {
-        self.verdict(&Task::Verify(sealed.len()), (CLIENT, client), sealed)
-    }
-
-    fn open(&mut self, client: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-        self.opened(&Task::Open(sealed.len()), (CLIENT, client), sealed)
-    }
-
-    fn reply(
-        &mut self,
-        service: &str,
-        client: &str,
-        ticket: (&[u8], Form),
-        part: (&[u8], Form),
-    ) -> Result<Sealed, Error> {
-        let task = Task::Reply(ticket.1, part.1);
-        let fill = [(SERVICE, service), (CLIENT, client)];
-        let sealed = self.sealed(&task, fill, &[ticket.0, part.0].concat())?;
-        sealed.ok_or_else(|| Error::Refused("the servers want different replies".to_owned()))
-    }
-
-    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(bool, i64), Error> {
-        let sent = [given.ticket, given.authenticator].concat();
-        self.verdict(&Task::VerifyFurther(given.sizes), (KRBTGT, krbtgt), &sent)
-    }
-
-    fn open_ticket(&mut self, krbtgt: &str, given: Given<'_>) -> Result<Vec<u8>, Error> {
-        self.opened(&Task::OpenTicket(given.sizes), (KRBTGT, krbtgt), given.ticket)
-    }
-
-    fn open_authenticator(
-        &mut self,
-        krbtgt: &str,
-        given: Given<'_>,
-        layout: Layout,
-    ) -> Result<Vec<u8>, Error> {
-        let sent = [given.ticket, given.authenticator].concat();
-        self.opened(&Task::OpenAuthenticator(given.sizes, layout), (KRBTGT, krbtgt), &sent)
-    }
-
-    fn reply_further(
-        &mut self,
-        krbtgt: &str,
-        service: &str,
-        (given, layout, body): (Given<'_>, Layout, &[u8]),
-        ticket: (&[u8], Form),
-        part: (&[u8], Form),
-    ) -> Result<Option<Sealed>, Error> {
-        let task = Task::ReplyFurther(given.sizes, layout, body.len(), ticket.1, part.1);
-        let public = [given.ticket, given.authenticator, body, ticket.0, part.0].concat();
-        self.sealed(&task, [(KRBTGT, krbtgt), (SERVICE, service)], &public)
-    }
-}
-
 /// A server that takes what the front relays.
 pub struct Server {
-    party: Party,
-    principals: Principals,
-    replays: Replays,
-    file: PathBuf,
+    node: Arc<Node>,
+    server: tacit::Server,
     listener: TcpListener,
 }
 
@@ -227,111 +214,110 @@ impl Server {
     /// If a file is wrong or missing, or a port can't be had.
     pub fn open(folder: &Path) -> Result<Self, Failure> {
         let settings = Settings::load(&folder.join("kdc.toml"))?;
-        let seat = Seat::open(&folder.join("parties.toml"))?;
-        let me = seat.config().me();
-        let Some(address) = settings.servers.get(me).filter(|_| seat.is_party()) else {
+        let config = Config::load(&folder.join("parties.toml")).map_err(Error::Setup)?;
+        let me = config.me();
+        let Some(address) = settings.servers.get(me).filter(|_| !config.is_client()) else {
             return Err(Failure::Refused(format!("{} is no server's folder", folder.display())));
         };
+        admit(&config, &settings)?;
         let listener = TcpListener::bind(address)
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
-        let programs = Programs::new(settings.enctype, seat.parties())?;
-        let state = seat.open_state(&folder.join("state"))?;
+        let parties = config.parties().iter().map(|party| party.name.clone()).collect();
+        let programs = Programs::new(settings.enctype, parties)?;
+        let state = State::of(&config, &folder.join("state"))?;
+        let serving = Serving {
+            protocol: settings.protocol.clone(),
+            at_once: LANES,
+            queue: QUEUE,
+            batch: 1,
+            window: Duration::ZERO,
+            runs: None,
+            open: Vec::new(),
+            holdings: Holdings { store: None, state: Some((state, Fill::new())) },
+        };
+        let mut server = tacit::Server::open(&config, Vec::new(), serving)?;
+        for task in Task::ORDERS {
+            server.expect(&programs.get(task, 1)?)?;
+        }
         let file = folder.join("principals.json");
-        let principals = Principals::load(&file)?;
-        Ok(Self {
-            party: Party { seat, state, me, settings, programs },
-            principals,
-            replays: Replays::default(),
-            file,
-            listener,
-        })
+        let principals = RwLock::new(Principals::load(&file)?);
+        let (asker, file) = (server.asker(), Mutex::new(file));
+        let memory = Memory::default();
+        let name = config.names().swap_remove(me);
+        let node = Node { name, me, settings, programs, asker, principals, memory, file };
+        Ok(Self { node: Arc::new(node), server, listener })
     }
 
-    /// Serves, one request at a time, until it must stop.
+    /// Serves until it must stop. All that requests can ask for is compiled first, so none waits for that.
     ///
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
-    pub fn serve(&mut self) -> Result<(), Failure> {
-        self.warm_up()?;
-        let (jobs, queue) = sync_channel(1);
-        let listener = self.listener.try_clone()?;
-        thread::spawn(move || {
-            let open = Arc::new(());
-            for link in listener.incoming().flatten() {
-                if Arc::strong_count(&open) <= FRONTS {
-                    let (jobs, counted) = (jobs.clone(), open.clone());
-                    thread::spawn(move || {
-                        // A front that is gone comes back by itself.
-                        drop((relay(link, &jobs), counted));
-                    });
-                }
-            }
-        });
-        println!("{} serves {}", self.party.seat.name(), self.party.settings.realm);
-        for Job { kind, bytes, reply } in queue {
-            let told = match kind {
-                Kind::Request => self.answer(&bytes)?,
-                Kind::Order => self.obey(&bytes)?,
-            };
-            let _ = reply.send(told);
+    pub fn serve(mut self) -> Result<(), Failure> {
+        for (task, count) in Task::requests().flat_map(|task| TOGETHER.map(|count| (task, count))) {
+            self.server.expect(&self.node.programs.get(task, count)?)?;
         }
-        Ok(())
-    }
-
-    /// Compiles what every login takes.
-    fn warm_up(&mut self) -> Result<(), Failure> {
-        // Of microseconds most take three bytes.
-        for plain in [27, 28] {
-            let bytes = self.party.settings.enctype.sealed_bytes(plain);
-            for task in [Task::Verify(bytes), Task::Open(bytes)] {
-                self.party.programs.get(&task)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn answer(&mut self, request: &[u8]) -> Result<Vec<u8>, Failure> {
-        let settings = self.party.settings.clone();
-        let answer = answer(&settings, &self.principals, request, now(), &mut self.replays, &mut self.party);
-        println!("{}", answer.line);
-        match answer.failed.map(|failed| *failed) {
-            Some(error @ Error::Stopped { .. }) => Err(error.into()),
-            Some(error) => {
-                println!("{error}");
-                Ok(answer.bytes)
-            }
-            None => Ok(answer.bytes),
-        }
-    }
-
-    fn obey(&mut self, order: &[u8]) -> Result<Vec<u8>, Failure> {
-        let told = match self.party.obey(&mut self.principals, &self.file, order) {
-            Ok(told) => told,
-            Err(Failure::Tacit(error @ Error::Stopped { .. })) => return Err(error.into()),
-            Err(error) => format!("{REFUSED}: {error}"),
-        };
-        println!("order: {told}");
-        Ok(told.into_bytes())
+        log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
+        let Self { node, mut server, listener } = self;
+        thread::spawn(move || accept(&listener, &node));
+        server.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
     }
 }
 
-/// Something that a front relays, and what waits for the reply.
-struct Job {
-    kind: Kind,
-    bytes: Vec<u8>,
-    reply: SyncSender<Vec<u8>>,
+/// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols
+/// under which a server that deviates learns more than it should.
+fn admit(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    if config.own_key(b"tacit kdc has keys").map_err(Error::Setup)?.is_none() {
+        let reason = "parties.toml says transport = \"tcp\": orders are proved by keys of TLS, so a KDC takes no other";
+        return Err(Failure::Refused(reason.to_owned()));
+    }
+    match settings.protocol.split_whitespace().next() {
+        Some("replicated-malicious") => Ok(()),
+        Some("replicated") => {
+            log("under protocol replicated a server that deviates can flip the verdict on a password");
+            Ok(())
+        }
+        _ => Err(Failure::Refused(format!(
+            "protocol {:?}: a KDC runs under replicated-malicious, or for trying out under replicated",
+            settings.protocol
+        ))),
+    }
+}
+
+/// Writes a line to the log. If nobody reads it any more, the server goes on.
+pub(crate) fn log(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Takes the links of fronts, each in a thread.
+fn accept(listener: &TcpListener, node: &Arc<Node>) {
+    let open = Arc::new(());
+    for link in listener.incoming() {
+        let Ok(link) = link else {
+            // Such as too many open files.
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        if Arc::strong_count(&open) <= FRONTS {
+            let (node, counted) = (node.clone(), open.clone());
+            // A front that is gone comes back by itself, and so does one for whom there is no thread.
+            let _ = thread::Builder::new().spawn(move || drop((relay(link, &node), counted)));
+        }
+    }
 }
 
 /// Takes what a front relays, until its link ends.
-fn relay(mut front: TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
+fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
     front.set_nodelay(true)?;
+    front.set_read_timeout(Some(IDLE))?;
     loop {
         let (kind, bytes) = wire::read(&mut front)?;
-        let (reply, replied) = sync_channel(1);
-        if jobs.send(Job { kind, bytes, reply }).is_err() {
-            return Ok(());
-        }
-        let Ok(told) = replied.recv() else { return Ok(()) };
+        let told = match kind {
+            Kind::Order => node.told(&bytes),
+            Kind::Batch => {
+                let requests = wire::unpack(&bytes)?;
+                wire::pack(&batch::answer_all(node, &bytes, &requests))
+            }
+        };
         wire::write(&mut front, kind, &told)?;
     }
 }

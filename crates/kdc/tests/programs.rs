@@ -1,11 +1,13 @@
 //! The programs under the protocol that servers run, against the same in the clear.
 
+use std::sync::Arc;
+use tacit::advanced::program::plan::OpKind;
 use tacit::program::Value;
-use tacit::{Fill, Local, Residents, Run, State};
-use tacit_kdc::circuits::{Form, drawn_bytes};
+use tacit::{Compiled, Error, Fill, Local, Residents, Run, State};
+use tacit_kdc::circuits::{self, Class, Form, TIMESTAMP_BYTES, block_bytes, drawn_bytes};
 use tacit_kdc::clear::Key;
 use tacit_kdc::enctype::Enctype;
-use tacit_kdc::programs::{CLIENT, Programs, SERVICE, Task, given, to_bits, to_bytes};
+use tacit_kdc::programs::{Programs, RECORD, Task, rows, to_bits, to_bytes, together};
 
 /// All three servers, in this process.
 struct Servers {
@@ -15,108 +17,157 @@ struct Servers {
 }
 
 impl Servers {
-    fn new(enctype: Enctype) -> Self {
-        let local = Local::new("replicated-malicious").unwrap();
+    fn new(enctype: Enctype, protocol: &str) -> Self {
+        let local = Local::new(protocol).unwrap();
         let programs = Programs::new(enctype, local.parties.clone()).unwrap();
         Self { states: local.parties.iter().map(|_| State::new()).collect(), local, programs }
     }
 
-    fn run(&mut self, task: &Task, fill: &[(&str, &str)], inputs: &[Value]) -> Run {
-        let compiled = self.programs.get(task).unwrap();
-        let fill: Fill = fill.iter().map(|(slot, key)| ((*slot).to_owned(), (*key).to_owned())).collect();
-        let residents =
-            self.states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
-        self.local.run_on(&compiled, residents, inputs, &|_, _| ()).unwrap()
+    fn try_run(&mut self, compiled: &Arc<Compiled>, fill: &Fill, inputs: &[Value]) -> Result<Run, Error> {
+        let residents = self.states.iter_mut().map(|state| Residents { state, fill, store: None }).collect();
+        self.local.run_on(compiled, residents, inputs, &|_, _| ())
     }
 
-    /// What each server gives, in the order of the program's inputs.
-    fn all(values: [Vec<Value>; 3]) -> Vec<Value> {
-        let mut all = vec![None; 3 * values[0].len()];
-        for (me, own) in values.into_iter().enumerate() {
-            for (at, value) in given(me, 0, own).into_iter().enumerate().filter(|(_, value)| value.is_some())
-            {
-                all[at] = value;
-            }
-        }
-        all.into_iter().map(Option::unwrap).collect()
+    fn run(&mut self, (task, count): (Task, usize), fill: &Fill, inputs: &[Value]) -> Run {
+        let compiled = self.programs.get(task, count).unwrap();
+        self.try_run(&compiled, fill, inputs).unwrap()
     }
 
-    fn outputs(run: &Run) -> Vec<Vec<u8>> {
-        run.outputs.iter().flatten().map(to_bytes).collect()
+    fn enrol(&mut self, drawn: bool, record: &str, parts: &[Vec<u8>]) {
+        let fill = Fill::new().keeping(RECORD, record);
+        let inputs: Vec<Value> = parts.iter().map(|part| to_bits(part)).collect();
+        self.run((Task::Enrol { drawn }, 1), &fill, &inputs);
     }
+}
+
+/// What comes out of a run of so many requests, by request.
+fn outputs(run: &Run, count: usize) -> Vec<Vec<Vec<u8>>> {
+    let all: Vec<Vec<Vec<u8>>> = run.outputs.iter().flatten().map(|value| to_bytes(value, count)).collect();
+    (0..count).map(|request| all.iter().filter_map(|output| output.get(request).cloned()).collect()).collect()
 }
 
 fn pattern(seed: usize, count: usize) -> Vec<u8> {
     (0..count).map(|at| (seed * 37 + at * 91 + at * at * 7) as u8).collect()
 }
 
+fn padded(message: &[u8], width: usize) -> Vec<u8> {
+    [message, &vec![0; width - message.len()]].concat()
+}
+
+/// What servers draw for so many requests: rows of bits.
+fn draws(who: usize, enctype: Enctype, count: usize) -> (Vec<u8>, Value) {
+    let bytes = pattern(who, count * drawn_bytes(enctype));
+    let value = Value { shape: vec![count, 8 * drawn_bytes(enctype)], ..to_bits(&bytes) };
+    (bytes, value)
+}
+
 #[test]
-fn a_login_on_shared_keys_is_that_of_the_clear() {
-    let enctype = Enctype::Aes256Sha1;
-    let mut servers = Servers::new(enctype);
-    // The client's key is the admin's to give; the service's is drawn by all four.
-    let client = Key::of_password(enctype, b"password", b"saltann", 2);
-    let task = Task::Enrol { record: "key a".into(), drawn: false };
-    servers.run(&task, &[], &[to_bits(client.bytes())]);
+fn logins_on_shared_keys_are_those_of_the_clear_and_go_together() {
+    let enctype = Enctype::Aes128Sha1;
+    let mut servers = Servers::new(enctype, "replicated-malicious");
+    // Clients' keys are the admin's to give; the service's is drawn by all four.
+    let names = ["ann", "ben"];
+    let clients = names.map(|name| Key::of_password(enctype, name.as_bytes(), b"salt", 2));
+    for (name, key) in names.iter().zip(&clients) {
+        servers.enrol(false, name, &[key.bytes().to_vec()]);
+    }
     let parts: Vec<Vec<u8>> = (0..4).map(|who| pattern(who, enctype.key_bytes())).collect();
     let service: Vec<u8> =
         (0..enctype.key_bytes()).map(|at| parts.iter().fold(0, |sum, part| sum ^ part[at])).collect();
     let service = Key::new(enctype, &service).unwrap();
-    let task = Task::Enrol { record: "key b".into(), drawn: true };
-    servers.run(&task, &[], &parts.iter().map(|part| to_bits(part)).collect::<Vec<_>>());
+    servers.enrol(true, "service", &parts);
 
-    let timestamp = pattern(7, 28);
-    let sealed = client.seal(1, [3; 16], &timestamp);
-    let verify = Task::Verify(sealed.len());
+    // Three requests of other lengths: two are right, and one has another's key.
+    let count = together(3);
+    let timestamps = [28, 22, 27].map(|length| pattern(7, length));
+    let sealed = [(0, 0), (1, 1), (0, 2)].map(|(who, at)| clients[who].seal(1, [3; 16], &timestamps[at]));
+    let mut public = sealed.map(|sealed| circuits::verifies(enctype, &sealed)).to_vec();
+    let records = ["ann", "ben", "ben", "ben"].map(|name| vec![name.to_owned()]);
+    public.push(public[2].clone());
     let clocks = [5i64, 1_795_521_599, -1];
-    let give = |sealed: &[u8]| {
-        Servers::all(clocks.map(|clock| vec![to_bits(sealed), to_bits(&clock.to_le_bytes())]))
-    };
-    let told = Servers::outputs(&servers.run(&verify, &[(CLIENT, "key a")], &give(&sealed)));
-    assert_eq!(told[0], [1]);
-    assert_eq!(told[1..], clocks.map(|clock| clock.to_le_bytes().to_vec()));
-    let mut changed = sealed.clone();
-    changed[20] ^= 1;
-    let told = Servers::outputs(&servers.run(&verify, &[(CLIENT, "key a")], &give(&changed)));
-    assert_eq!(told[0], [0]);
-    let told = Servers::outputs(&servers.run(&verify, &[(CLIENT, "key b")], &give(&sealed)));
-    assert_eq!(told[0], [0], "another's key");
-
-    let open = Task::Open(sealed.len());
-    let copies = Servers::all([0; 3].map(|_| vec![to_bits(&sealed)]));
-    let told = Servers::outputs(&servers.run(&open, &[(CLIENT, "key a")], &copies));
-    assert_eq!(told, [timestamp]);
-
-    let (ticket, part) = (Form { bytes: 150, key_at: 29 }, Form { bytes: 161, key_at: 17 });
-    let public = pattern(9, ticket.bytes + part.bytes);
-    let drawn: Vec<Vec<u8>> = (11..14).map(|who| pattern(who, drawn_bytes(enctype))).collect();
-    let inputs = Servers::all([0, 1, 2].map(|me| vec![to_bits(&public), to_bits(&drawn[me])]));
-    let fill = [(SERVICE, "key b"), (CLIENT, "key a")];
-    let told = Servers::outputs(&servers.run(&Task::Reply(ticket, part), &fill, &inputs));
-    let sum: Vec<u8> =
-        (0..drawn_bytes(enctype)).map(|at| drawn[0][at] ^ drawn[1][at] ^ drawn[2][at]).collect();
-    let session = &sum[..enctype.key_bytes()];
-    for (key, usage, sealed, form, plain) in [
-        (&service, 2, &told[0], ticket, &public[..ticket.bytes]),
-        (&client, 3, &told[1], part, &public[ticket.bytes..]),
-    ] {
-        let mut expected = plain.to_vec();
-        expected[form.key_at..form.key_at + session.len()].copy_from_slice(session);
-        assert_eq!(*key.open(usage, sealed).unwrap(), expected);
+    let mut inputs = clocks.map(|clock| to_bits(&clock.to_le_bytes())).to_vec();
+    inputs.push(rows(&public));
+    let told = outputs(&servers.run((Task::Verify, count), &Task::Verify.fill(&records), &inputs), count);
+    for (request, right) in [true, true, false].into_iter().enumerate() {
+        let message = if right { &timestamps[request][..] } else { &[] };
+        assert_eq!(told[request][..2], [vec![u8::from(right)], padded(message, TIMESTAMP_BYTES)]);
     }
-    assert_eq!(told[2], [1]);
 
-    // A server that wants another ticket, or another request opened, gets zeros.
-    let mut other = public.clone();
-    other[50] ^= 1;
-    for deviates in 0..3 {
-        let public = [0, 1, 2].map(|me| if me == deviates { &other } else { &public });
-        let inputs = Servers::all([0, 1, 2].map(|me| vec![to_bits(public[me]), to_bits(&drawn[me])]));
-        let told = Servers::outputs(&servers.run(&Task::Reply(ticket, part), &fill, &inputs));
-        assert!(told.iter().flatten().all(|&byte| byte == 0), "server {deviates}");
-        let sealed = [0, 1, 2].map(|me| if me == deviates { &changed } else { &sealed });
-        let copies = Servers::all(sealed.map(|sealed| vec![to_bits(sealed)]));
-        let told = Servers::outputs(&servers.run(&open, &[(CLIENT, "key a")], &copies));
-        assert!(told.iter().flatten().all(|&byte| byte == 0), "server {deviates}");
+    let class = Class::ALL[0];
+    let forms = [(150, 160), (112, 113), (80, 167), (80, 167)]
+        .map(|(ticket, part)| (Form { bytes: ticket, key_at: 26 }, Form { bytes: part, key_at: 18 }));
+    let plain = |form: Form, seed: usize| {
+        let mut plain = pattern(seed, form.bytes);
+        plain[form.key_at..form.key_at + enctype.key_bytes()].fill(0);
+        plain
+    };
+    let plains = forms.map(|(ticket, part)| (plain(ticket, 1), plain(part, 2)));
+    let public: Vec<Vec<bool>> = forms
+        .iter()
+        .zip(&plains)
+        .map(|((ticket, part), (first, second))| {
+            circuits::replies(enctype, class, (first, *ticket), (second, *part))
+        })
+        .collect();
+    let drawn = [11, 12, 13].map(|who| draws(who, enctype, count));
+    let mut inputs: Vec<Value> = drawn.iter().map(|(_, value)| value.clone()).collect();
+    inputs.push(rows(&public));
+    let records = ["ann", "ben", "ann", "ann"].map(|name| vec!["service".to_owned(), name.to_owned()]);
+    let task = Task::Reply(class);
+    let told = outputs(&servers.run((task, count), &task.fill(&records), &inputs), count);
+    let width = drawn_bytes(enctype);
+    for request in 0..3 {
+        let sum: Vec<u8> = (request * width..(request + 1) * width)
+            .map(|at| drawn.iter().fold(0, |sum, (bytes, _)| sum ^ bytes[at]))
+            .collect();
+        let (session, client) = (&sum[..enctype.key_bytes()], &clients[usize::from(request == 1)]);
+        for (key, usage, first, form, plain) in [
+            (&service, 2, 0, forms[request].0, &plains[request].0),
+            (client, 3, 2, forms[request].1, &plains[request].1),
+        ] {
+            let mut expected = plain.clone();
+            expected[form.key_at..form.key_at + session.len()].copy_from_slice(session);
+            let blocks = &told[request][first];
+            assert_eq!(blocks.len(), block_bytes(class));
+            let sealed = [&blocks[..16 + plain.len()], &told[request][first + 1]].concat();
+            assert_eq!(*key.open(usage, &sealed).unwrap(), expected, "{request}");
+        }
     }
 }
+
+/// ANDs of a program's circuit that are paid for, and its layers.
+fn ands(compiled: &Compiled) -> (u64, usize) {
+    let ops = compiled.plan().ops.iter();
+    ops.fold((0, 0), |(ands, layers), op| match &op.kind {
+        OpKind::Circuit { circuit, .. } => (ands + circuit.ands(), layers + circuit.layers.len() - 1),
+        _ => (ands, layers),
+    })
+}
+
+/// What a program's circuits cost: ANDs of one request, and the rounds of all.
+#[test]
+fn programs_cost_what_the_page_says() {
+    let class = Class::ALL[0];
+    let all = Enctype::ALL.map(|enctype| {
+        let parties = Local::new("replicated").unwrap().parties.clone();
+        let programs = Programs::new(enctype, parties).unwrap();
+        let tasks = [
+            Task::Enrol { drawn: true },
+            Task::Verify,
+            Task::Reply(class),
+            Task::VerifyFurther(class),
+            Task::OpenAuthenticator(class),
+            Task::ReplyFurther(class),
+        ];
+        tasks.map(|task| {
+            let compiled = programs.get(task, 1).unwrap();
+            let ands = ands(&compiled);
+            let four = programs.get(task, if matches!(task, Task::Enrol { .. }) { 1 } else { 4 }).unwrap();
+            assert_eq!(ands(&four), ands);
+            ands
+        })
+    });
+    assert_eq!(all, ANDS);
+}
+
+const ANDS: [[(u64, usize); 6]; 3] = [[(0, 0); 6]; 3];

@@ -81,8 +81,12 @@ pub fn slice(
     let mut tile = [[0; LINE]; 64];
     for (index, first) in elements.clone().step_by(CHUNK).enumerate() {
         let count = CHUNK.min(elements.end - first);
-        for (i, word) in chunk[..count].iter_mut().enumerate() {
-            *word = read_bits(src, (first + i) * width + bits.start);
+        if width == 64 && bits.start == 0 {
+            chunk[..count].copy_from_slice(&src[first..first + count]);
+        } else {
+            for (i, word) in chunk[..count].iter_mut().enumerate() {
+                *word = read_bits(src, (first + i) * width + bits.start);
+            }
         }
         chunk[count..].fill(0);
         split(&chunk, &mut tile);

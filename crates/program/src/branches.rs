@@ -139,7 +139,10 @@ fn refused(operation: &Operation) -> Option<&'static str> {
             Some("a body that is repeated can't stand in an arm")
         }
         Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
-        Operation::Input { .. } | Operation::Kept { .. } => Some("an arm can't declare inputs"),
+        Operation::Sort | Operation::SortToo => Some("an arm can't sort but by a network of comparisons"),
+        Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. } => {
+            Some("an arm can't declare inputs")
+        }
         Operation::Constant(_)
         | Operation::Add
         | Operation::Sub

@@ -210,6 +210,10 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_text(out, name);
             put_type(out, &node.ty);
         }
+        Operation::Known { name } => {
+            put_text(out, name);
+            put_dims(out, &node.ty.shape);
+        }
         Operation::Constant(raw) => {
             put_kind(out, node.ty.kind);
             put_dims(out, &node.ty.shape);
@@ -241,6 +245,7 @@ fn read_node(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeE
         0 => return read_input(from, builder),
         1 => return read_constant(from, builder),
         operations::KEPT => return read_kept(from, builder),
+        operations::KNOWN => return read_known(from, builder),
         _ => {}
     }
     let Some(operation) = operations::read(code, from)? else {
@@ -271,6 +276,12 @@ fn read_kept(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeE
     let name = from.text("name")?;
     let (kind, shape, range) = read_type(from, builder)?;
     builder.kept(&name, kind, &shape, Some(range))?;
+    Ok(())
+}
+
+fn read_known(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
+    let (name, shape) = (from.text("name")?, from.dims()?);
+    builder.known(&name, &shape)?;
     Ok(())
 }
 

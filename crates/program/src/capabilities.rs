@@ -66,10 +66,12 @@ pub enum Feature {
     ZeroedArms,
     /// Registers of integers modulo powers of two above 2^64, with sums.
     WideRings,
+    /// [`Local::Insertion`].
+    Insertion,
 }
 
 impl Feature {
-    const ALL: [Self; 27] = [
+    const ALL: [Self; 28] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -97,6 +99,7 @@ impl Feature {
         Self::Keep,
         Self::ZeroedArms,
         Self::WideRings,
+        Self::Insertion,
     ];
 
     /// In words, as what a protocol lacks.
@@ -126,6 +129,7 @@ impl Feature {
             Self::Shuffle => "shuffles in an order that nobody knows",
             Self::Keep => "values that stay from one run to the next",
             Self::ZeroedArms => "arms of zeros",
+            Self::Insertion => "sorting by opened comparisons",
         }
     }
 }
@@ -358,6 +362,22 @@ impl Capabilities {
         Self { or_bits: true, ..self }
     }
 
+    /// These, with what sorting by opened comparisons takes beside shuffles.
+    #[must_use]
+    pub const fn with_sorts(self) -> Self {
+        self.with(Feature::VerifiedOpening)
+            .with(Feature::PublicSteps)
+            .with(Feature::Gather)
+            .with(Feature::Insertion)
+    }
+
+    /// Whether rows can be shuffled and then sorted by opened comparisons of their bits. Their numbers are public ones of 32 bits.
+    pub const fn sorts(&self) -> bool {
+        let needed = Self::BITS.with(Feature::Rings).with_shuffle(1).with_sorts().features;
+        !matches!(self.numbers, Numbers::ElementsAlone | Numbers::MaskedOpening(_))
+            && self.features.0 & needed.0 == needed.0
+    }
+
     /// These and shuffles, each made of so many orders.
     #[must_use]
     pub const fn with_shuffle(self, turns: u8) -> Self {
@@ -395,6 +415,7 @@ pub(crate) const fn of_step(step: &Local) -> Features {
             Features::NONE.with(Feature::ComponentSteps)
         }
         Local::Gather { .. } => Features::NONE.with(Feature::Gather),
+        Local::Insertion(_) => Features::NONE.with(Feature::Insertion),
         _ => Features::NONE,
     }
 }

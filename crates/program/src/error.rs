@@ -171,6 +171,9 @@ pub enum Fault {
     /// Something that is to go in the order of a shuffle, and isn't one of its columns.
     #[error("only what is there before a shuffle can be shuffled with it")]
     NoShuffle,
+    /// Something that is to go in the order of a sort, and isn't one of its columns.
+    #[error("only what is there before a sort can be sorted with it")]
+    NoSort,
     /// An integer index outside its axis.
     #[error("index {index} is outside axis {axis} of length {length}")]
     Index {
@@ -360,6 +363,12 @@ pub enum Fault {
         does: &'static str,
         /// The name.
         name: String,
+    },
+    /// What all parties know, where a secret is due.
+    #[error("`{operation}` takes no public inputs: they are operands of circuits, whole")]
+    Known {
+        /// The operation.
+        operation: &'static str,
     },
     /// A constant that its dtype can't hold.
     #[error("the constant can't be used here: {0}")]

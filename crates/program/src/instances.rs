@@ -162,16 +162,28 @@ fn copy(
     nodes: &[Vec<NodeId>],
     instance: Option<usize>,
 ) -> Result<NodeId, ProgramError> {
+    let name = |owner: &str| instance.map_or_else(|| owner.to_owned(), |at| Instances::name(owner, at));
+    copied(build, node, name, |id| of(&nodes[id.index()], instance.unwrap_or(0)))
+}
+
+/// A node as another program has it, where owners have these names and operands are these.
+pub(crate) fn copied(
+    build: &mut Builder,
+    node: &Node,
+    owner_of: impl Fn(&str) -> String,
+    operand: impl Fn(&NodeId) -> NodeId,
+) -> Result<NodeId, ProgramError> {
+    let (kind, shape) = (node.ty.kind, &node.ty.shape);
     match &node.operation {
         Operation::Input { owner, name } => {
-            let owner = instance.map_or_else(|| owner.clone(), |at| Instances::name(owner, at));
-            build.input(&owner, name, node.ty.kind, &node.ty.shape, Some(node.ty.range))
+            build.input(&owner_of(owner), name, kind, shape, Some(node.ty.range))
         }
-        Operation::Kept { name } => build.kept(name, node.ty.kind, &node.ty.shape, Some(node.ty.range)),
-        Operation::Constant(raw) => build.public(node.ty.kind, node.ty.shape.clone(), raw.to_vec()),
+        Operation::Kept { name } => build.kept(name, kind, shape, Some(node.ty.range)),
+        Operation::Known { name } => build.known(name, shape),
+        Operation::Constant(raw) => build.public(kind, shape.clone(), raw.to_vec()),
         operation => {
-            let operands = node.operands.iter().map(|id| of(&nodes[id.index()], instance.unwrap_or(0)));
-            build.push(operation.clone(), &operands.collect::<Vec<_>>())
+            let operands: Vec<NodeId> = node.operands.iter().map(operand).collect();
+            build.push(operation.clone(), &operands)
         }
     }
 }

@@ -11,6 +11,8 @@ mod capabilities;
 mod codec;
 pub mod cost;
 mod error;
+mod expand;
+pub mod insertion;
 mod instances;
 mod layout;
 mod loops;
@@ -42,7 +44,9 @@ pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use operations::{Extreme, Operation, RATIO_BITS, Rounding};
 pub use piecewise::{Pieces, Piecewise};
-pub use program::{InputType, Keep, KeptType, Node, NodeId, Output, OutputType, Program, Recipient, Uses};
+pub use program::{
+    InputType, Keep, KeptType, KnownType, Node, NodeId, Output, OutputType, Program, Recipient, Uses,
+};
 pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};

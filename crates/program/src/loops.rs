@@ -64,7 +64,9 @@ pub(crate) fn find(nodes: &[Node]) -> Result<Vec<Loop>, (usize, Fault)> {
         let around = || loops.iter().filter(|other| other.body.contains(&place));
         match &node.operation {
             Operation::State { .. } if !closed[place] => return Err(wrong("its body has no end")),
-            Operation::Input { .. } | Operation::Kept { .. } if around().next().is_some() => {
+            Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. }
+                if around().next().is_some() =>
+            {
                 return Err(wrong("a body can't declare inputs"));
             }
             Operation::State { .. } | Operation::Step

@@ -26,6 +26,7 @@
 //! [`Section`] are computed several times ([`Plan::visits`]); operations are named by their addresses ([`Plan::op`]).
 
 mod builder;
+mod insertion;
 mod regions;
 mod sections;
 mod steps;
@@ -34,6 +35,7 @@ use crate::capabilities::{Feature, Features};
 pub use crate::modulus::Modulus;
 use crate::types::Range;
 pub use builder::Builder;
+pub use insertion::Insertion;
 pub use regions::{Region, Swap};
 pub use sections::{Section, Slice, Visit};
 use sha2::{Digest as _, Sha256};

@@ -153,6 +153,15 @@ pub struct InputType {
     pub range: Range,
 }
 
+/// Bools that all parties hold ([`crate::Builder::known`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownType {
+    /// What the program calls them.
+    pub name: String,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+}
+
 /// What a recipient gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputType {
@@ -177,6 +186,7 @@ pub struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) kept: Vec<NodeId>,
+    pub(crate) known: Vec<NodeId>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) keeps: Vec<Keep>,
     pub(crate) sources: Vec<Source>,
@@ -231,6 +241,18 @@ impl Program {
             KeptType { name: name.clone(), node, kind: ty.kind, shape: ty.shape.clone(), range: ty.range }
         };
         self.kept.iter().map(declared).collect()
+    }
+
+    /// What all parties know of each run, in the order of declaration.
+    pub fn known(&self) -> Vec<KnownType> {
+        let declared = |&node: &NodeId| {
+            let Node { operation, ty, .. } = self.node(node);
+            let Operation::Known { name } = operation else {
+                unreachable!("what is known is made by its operation");
+            };
+            KnownType { name: name.clone(), shape: ty.shape.clone() }
+        };
+        self.known.iter().map(declared).collect()
     }
 
     /// What the parties keep of it, in the order in which the program says so.

@@ -6,18 +6,19 @@
 
 use std::collections::HashMap;
 
+use crate::loops::Visit;
 use crate::operations::{Operation, Tensor};
 use crate::program::{Node, NodeId, Program};
 use crate::types::Type;
 use crate::value::{self, Value, ValueError};
 
 /// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each; what it reads of
-/// what is kept comes after the inputs.
+/// what is kept comes after the inputs, and then what all parties know.
 ///
 /// # Errors
 /// If the number of inputs, the length of one, or an element is not as declared.
 pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueError> {
-    let values = trace(program, inputs)?;
+    let values = walk(apply, program, inputs, &Last::of(program))?;
     let clear = |id: crate::NodeId| {
         let ty = &program.node(id).ty;
         value::to_value(ty.kind, &ty.shape, &values[id.index()])
@@ -42,7 +43,44 @@ pub(crate) fn trace_by(
     program: &Program,
     inputs: &[Vec<u64>],
 ) -> Result<Vec<Vec<i128>>, ValueError> {
-    let declared: Vec<NodeId> = program.inputs.iter().chain(&program.kept).copied().collect();
+    walk(apply, program, inputs, &Last::default())
+}
+
+/// By which visit the elements of a node are last read; none of it where all are kept.
+#[derive(Default)]
+struct Last(Vec<usize>);
+
+impl Last {
+    /// Of a program of which only the outputs are wanted.
+    fn of(program: &Program) -> Self {
+        let mut last = vec![usize::MAX; program.nodes().len()];
+        for (at, visit) in program.visits().into_iter().enumerate() {
+            reads(program, visit).for_each(|id| last[id.index()] = at);
+        }
+        program.outputs().iter().for_each(|output| last[output.node.index()] = usize::MAX);
+        Self(last)
+    }
+
+    /// Whether a node isn't read after a visit.
+    fn is(&self, id: NodeId, visit: usize) -> bool {
+        self.0.get(id.index()) == Some(&visit)
+    }
+}
+
+/// The nodes that a visit reads.
+fn reads(program: &Program, visit: Visit) -> impl Iterator<Item = NodeId> + '_ {
+    program.node(visit.node).operands.iter().copied().chain(program.taken(visit))
+}
+
+/// The elements of every node, without those that were read for the last time.
+fn walk(
+    apply: Apply,
+    program: &Program,
+    inputs: &[Vec<u64>],
+    last: &Last,
+) -> Result<Vec<Vec<i128>>, ValueError> {
+    let declared: Vec<NodeId> =
+        program.inputs.iter().chain(&program.kept).chain(&program.known).copied().collect();
     if inputs.len() != declared.len() {
         return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
     }
@@ -52,10 +90,10 @@ pub(crate) fn trace_by(
         given.insert(*id, value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
     }
     let mut values: Vec<Vec<i128>> = vec![Vec::new(); program.nodes().len()];
-    for visit in program.visits() {
+    for (at, visit) in program.visits().into_iter().enumerate() {
         let Node { operation, operands, ty, .. } = program.node(visit.node);
         let raw = match (operation, program.taken(visit)) {
-            (Operation::Input { .. } | Operation::Kept { .. }, _) => {
+            (Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. }, _) => {
                 given.remove(&visit.node).unwrap_or_default()
             }
             (Operation::Constant(raw), _) => raw.to_vec(),
@@ -71,6 +109,9 @@ pub(crate) fn trace_by(
             }
         };
         values[visit.node.index()] = raw;
+        for id in reads(program, visit).filter(|&id| last.is(id, at)) {
+            values[id.index()] = Vec::new();
+        }
     }
     Ok(values)
 }

@@ -117,6 +117,7 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
             &results[..1]
         }
         Operation::After | Operation::ShuffleToo | Operation::Within { .. } => &operands[1..],
+        Operation::SortToo => &operands[2..],
         _ => &operands[..],
     };
     let result = in_ring(ty) && !entry.apart;

@@ -39,9 +39,9 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) 
         OpKind::Shuffle { cols, .. } => {
             cols.iter().flat_map(|&reg| shuffled(bits_of(plan, reg), stage as usize)).collect()
         }
-        OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
-            unreachable!("the protocol doesn't offer it")
-        }
+        // The component that a party lacks.
+        OpKind::Open { .. } => (0..PARTIES).map(|from| Flow { from, to: prev(from), bits }).collect(),
+        OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
     }
 }
 

@@ -26,6 +26,11 @@ impl Engine for ReplicatedEngine {
         self.take_input(input)
     }
 
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        self.party.public_input(input, values);
+        Ok(())
+    }
+
     fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         self.party.load_kept(kept, share)
     }
@@ -38,6 +43,12 @@ impl Engine for ReplicatedEngine {
         let mesh = self.party.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
         section(Section::Gates, || {
+            if self.party.plan.register(step.writes()).public {
+                // In both banks, whole.
+                self.party.own.run(step, &mut tick)?;
+                self.party.prev.copy_from(&self.party.own, step.writes());
+                return Ok(());
+            }
             if self.reads.own(step.writes()) {
                 self.party.own.run(step, &mut tick)?;
             }
@@ -58,9 +69,8 @@ impl Engine for ReplicatedEngine {
             kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_begin(job, kind),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             OpKind::Shuffle { cols, blocks, dst, .. } => self.shuffle_begin(job, cols, *blocks, dst),
-            OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
-                unreachable!("the protocol doesn't offer it")
-            }
+            &OpKind::Open { a, .. } => self.open_begin(job, a),
+            OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }
     }
 
@@ -78,6 +88,7 @@ impl Engine for ReplicatedEngine {
                 Some(partner) => &[partner],
                 None => &[],
             },
+            (OpKind::Open { .. }, me, _) => &[next(me)],
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
@@ -86,7 +97,6 @@ impl Engine for ReplicatedEngine {
                 | OpKind::Inject { .. }
                 | OpKind::Shift { .. }
                 | OpKind::Msb { .. }
-                | OpKind::Open { .. }
                 | OpKind::Random { .. },
                 ..,
             ) => &[],
@@ -109,9 +119,8 @@ impl Engine for ReplicatedEngine {
             kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_finish(job, kind),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
             OpKind::Shuffle { blocks, dst, .. } => self.shuffle_finish(job, *blocks, dst),
-            OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
-                unreachable!("the protocol doesn't offer it")
-            }
+            &OpKind::Open { a, dst, .. } => self.open_finish(job, a, dst),
+            OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }
     }
 
@@ -119,8 +128,11 @@ impl Engine for ReplicatedEngine {
         self.party.free(reg);
     }
 
+    /// Where nobody deviates, all is right, and at the end of a plan the parties compare what they drew.
     fn check(&mut self) -> Result<(), Error> {
+        self.checks = self.checks.saturating_sub(1);
         match &mut self.verified {
+            None if self.checks > 0 => Ok(()),
             None => Ok(self.party.session.compare_draws(&[])?),
             Some(verified) => verified.check(&mut self.party),
         }
@@ -148,6 +160,7 @@ impl Engine for ReplicatedEngine {
             verified.next(&self.party.plan)?;
         }
         self.reads = Reads::new(&self.party.plan, self.me);
+        self.checks = self.party.plan.checks();
         // Clients give new seeds.
         self.clients.clear();
         Ok(())

@@ -23,6 +23,7 @@ mod engine;
 mod fresh;
 mod inputs;
 mod noted;
+mod openings;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -115,9 +116,9 @@ impl Protocol for Replicated {
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
     fn capabilities(&self) -> Capabilities {
-        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep);
+        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep).with(Feature::PublicInputs);
         match self.zero_sharing {
-            ZeroSharing::Computational => all.with_shuffle(PARTIES as u8),
+            ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,
         }
     }

@@ -22,6 +22,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) reads: Reads,
     /// For every client the streams of the components of its inputs that this party holds.
     pub(crate) clients: HashMap<usize, Vec<(usize, PrssStream)>>,
+    /// Checks that are still to come in the run.
+    pub(crate) checks: u64,
     /// What is still to be verified, in the protocol that does so.
     pub(crate) verified: Option<Verified>,
 }
@@ -37,7 +39,8 @@ impl ReplicatedEngine {
         let scheme = Scheme { confirmed: verified.is_some(), ..SCHEME };
         let party = Party::new(session, plan, participants, scheme)?;
         let (me, reads) = (party.number, Reads::new(&party.plan, party.number));
-        Ok(Self { party, zero_sharing, me, reads, clients: HashMap::new(), verified })
+        let checks = party.plan.checks();
+        Ok(Self { party, zero_sharing, me, reads, clients: HashMap::new(), checks, verified })
     }
 
     /// The stream that this party shares with `peer`.

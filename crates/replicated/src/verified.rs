@@ -187,10 +187,11 @@ impl Protocol for ReplicatedMalicious {
                 .without(Feature::Fp61)
                 .without(Feature::Fp128)
                 .with(Feature::Keep)
+                .with(Feature::PublicInputs)
                 .holding_ranges()
                 .or_bits(),
             // Numbers are bits where products have no proof.
-            Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep),
+            Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep).with(Feature::PublicInputs),
         }
     }
 

@@ -16,11 +16,14 @@ const STEPS: usize = 1 << 14;
 /// The inputs in words: names, owners, types, shapes and ranges.
 pub(crate) fn inputs(compiled: &Compiled) -> Vec<String> {
     let inputs = compiled.inputs().iter();
+    let known = compiled.known().into_iter();
+    let known = known.map(|known| format!("{} of all parties: bool {:?}", known.name, known.shape));
     inputs
         .map(|input| {
             let (kind, shape) = (input.kind, &input.shape);
             format!("{} of {}: {kind} {shape:?}{}", input.name, input.owner, range(kind, input.range))
         })
+        .chain(known)
         .collect()
 }
 

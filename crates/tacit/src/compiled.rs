@@ -4,10 +4,10 @@ use crate::run::Ended;
 use crate::{Error, Run, agreed, listing, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
-use tacit_program::plan::{InputOp, Plan};
+use tacit_program::plan::{InputOp, Plan, PublicInput};
 use tacit_program::{
-    Capabilities, InputType, Instances, Lowered, OutputType, Program, ProgramError, Source, Value, decode,
-    encode, first_difference, lower, lower_for_debug,
+    Capabilities, Data, InputType, Instances, KnownType, Lowered, OutputType, Program, ProgramError, Source,
+    Value, decode, encode, first_difference, lower, lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -285,6 +285,30 @@ impl Compiled {
         self.inputs().iter().map(describe).collect::<Vec<_>>().join("; ")
     }
 
+    /// What all parties know of each run, in order: values of it come after those of the inputs.
+    pub fn known(&self) -> Vec<KnownType> {
+        self.program.known()
+    }
+
+    /// Encodes what all parties know of a run.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it isn't as declared.
+    pub(crate) fn encode_known(&self, known: usize, value: &Value) -> Result<Clear, Error> {
+        let PublicInput { reg, form, .. } = self.plan.public_inputs[known];
+        let KnownType { name, shape } = self.known().swap_remove(known);
+        let Value { shape: given, data: Data::Bool(bits) } = value else {
+            return Err(Error::Refused(format!("public input {name:?} is of bools")));
+        };
+        if *given != shape {
+            return Err(Error::Refused(format!(
+                "public input {name:?} has shape {shape:?}, and not {given:?}"
+            )));
+        }
+        let words: Vec<u64> = bits.iter().map(|&bit| bit.into()).collect();
+        Ok(Clear::from_elements(self.plan.register(reg).domain, form, &words))
+    }
+
     /// Encodes one value: checks its shape, type and range.
     ///
     /// # Errors
@@ -369,7 +393,7 @@ impl Compiled {
 
     /// Refuses another number of values than there are inputs.
     pub(crate) fn check_count(&self, given: usize) -> Result<(), Error> {
-        let declared = self.inputs().len();
+        let declared = self.inputs().len() + self.known().len();
         if given == declared {
             return Ok(());
         }

@@ -122,7 +122,7 @@ impl Endpoint {
         all
     }
 
-    /// Encodes what endpoint `me` gives.
+    /// Encodes what endpoint `me` gives: of all inputs its own, and, of a party, what all parties know.
     ///
     /// # Errors
     /// [`Error::Refused`] unless these are exactly its inputs, and as they are declared.
@@ -143,7 +143,22 @@ impl Endpoint {
                 ))),
             }
         };
-        compiled.inputs().iter().enumerate().map(encode).collect()
+        let inputs: Vec<Option<Clear>> =
+            compiled.inputs().iter().enumerate().map(encode).collect::<Result<_, _>>()?;
+        if me >= self.parties.len() {
+            return Ok(inputs);
+        }
+        let known = compiled.known().into_iter().enumerate().map(|(at, declared)| {
+            let value = values.get(inputs.len() + at).copied().flatten().ok_or_else(|| {
+                Error::Refused(format!(
+                    "no value for public input {:?}, which all parties give",
+                    declared.name
+                ))
+            });
+            compiled.encode_known(at, value?).map(Some)
+        });
+        let known: Vec<Option<Clear>> = known.collect::<Result<_, _>>()?;
+        Ok([inputs, known].concat())
     }
 
     /// Names of all endpoints, in order.

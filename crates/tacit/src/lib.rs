@@ -77,7 +77,9 @@ pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, Played, play};
 pub use error::{Distance, Error};
 pub use lanes::{LaneInputs, Source, Strand, admitted_lanes, play_lanes};
-pub use living::{Drain, Gauges, Holdings, Offer, QUEUE, Quota, Reading, Served, Server, Serving};
+pub use living::{
+    Asker, Drain, Gauges, Holdings, Offer, QUEUE, Quota, Reading, Served, Server, Serving, Wanted,
+};
 pub use local::{Local, Progress};
 pub use material::{Instance, Kept, StorePath};
 pub use offline::{Made, Prepared, Sent, play_offline};
@@ -94,9 +96,9 @@ pub use tacit_engine::Protocol;
 pub mod program {
     pub use tacit_program::cost::{Cost, Itemised, Phase, PhaseCost};
     pub use tacit_program::{
-        Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, Keep, KeptType, MAX_ELEMENTS,
-        MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Pieces, Piecewise, Program,
-        ProgramError, Range, Real, Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
+        Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, Keep, KeptType, KnownType,
+        MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Pieces, Piecewise,
+        Program, ProgramError, Range, Real, Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
     };
 }
 

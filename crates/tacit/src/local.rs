@@ -158,7 +158,9 @@ pub(crate) fn given<'a>(lanes: &[Endpoint], inputs: &[&'a [Value]]) -> Result<Ve
             let gives =
                 |input: &tacit_program::plan::InputOp| endpoint.participants.endpoint(input.owner) == me;
             let inputs = endpoint.compiled.plan().inputs.iter();
-            values.iter().zip(inputs).map(|(value, input)| gives(input).then_some(value)).collect()
+            let own = values.iter().zip(inputs).map(|(value, input)| gives(input).then_some(value));
+            let known = values.iter().skip(endpoint.compiled.inputs().len()).map(Some);
+            own.chain(known).collect()
         };
         Given::Values(lanes.iter().zip(inputs).map(of_lane).collect())
     };

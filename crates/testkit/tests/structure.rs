@@ -26,7 +26,7 @@ const FLOORS: [&[&str]; 12] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 7] = [
+const LAYERED: [&str; 8] = [
     "tacit-ot",
     "tacit-threeparty",
     "tacit-additive",
@@ -34,6 +34,7 @@ const LAYERED: [&str; 7] = [
     "tacit-astra",
     "tacit-mascot",
     "tacit-gmw",
+    "tacit-cli",
 ];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python or JavaScript and Rust, which has names of functions alone.

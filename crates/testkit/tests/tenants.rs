@@ -117,7 +117,7 @@ fn opened_numbers(modulus: Modulus) -> Plan {
     build.interact(OpKind::Mul { a: x, b: mask, dst: product });
     build.local(Local::Sub { a: scaled, b: product, dst: square });
     build.local(Local::AddPublic { a: square, c: Public::Register(known), dst: raised });
-    build.local(Local::Gather { a: raised, index: places, dst: gathered });
+    build.local(Local::Gather { a: raised, index: places, block: 1, dst: gathered });
     build.interact(OpKind::Mul { a: bits, b: bits, dst: squared });
     build.local(Local::Sub { a: squared, b: bits, dst: zero });
     build.interact(OpKind::Open { a: zero, dst: seen, how: Opening::Verified });

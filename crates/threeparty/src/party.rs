@@ -141,6 +141,14 @@ impl Party {
         KeptShare::new(self.plan.register(reg), None, held)
     }
 
+    /// Takes what all parties hold.
+    pub fn public_input(&mut self, input: u32, values: &Clear) {
+        let reg = self.plan.public_inputs[input as usize].reg;
+        for component in self.held() {
+            self.component_mut(component).write_public(reg, values);
+        }
+    }
+
     /// Takes this party's components of what was kept.
     ///
     /// # Errors

@@ -338,3 +338,17 @@ fn sums_as_deep_as_the_circuit_is_long_are_laid_out() {
     let circuit = builder.finish(vec![outputs]);
     assert_eq!(same_as_gates(&circuit, 1).layers[0].steps().count(), 200_000);
 }
+
+#[test]
+fn plans_share_a_circuits_layers_as_long_as_one_has_them() {
+    let circuit = crate::arith::circuits::multiply(crate::arith::Style::Small, 4);
+    let given = [true, false].map(|public| [Given::default(), Given { public, late: false }]);
+    let first = Layered::shared(&circuit, &given[0]);
+    assert!(Arc::ptr_eq(&first, &Layered::shared(&circuit, &given[0])));
+    let other = Layered::shared(&circuit, &given[1]);
+    assert!(first.ands() < other.ands());
+    assert_eq!(*other, Layered::with_inputs(&circuit, &given[1]));
+    drop((first, other));
+    assert_eq!(circuit.layouts.0.lock().unwrap().iter().filter(|(_, one)| one.strong_count() > 0).count(), 0);
+    assert_eq!(circuit.clone(), circuit);
+}

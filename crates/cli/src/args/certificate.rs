@@ -1,6 +1,6 @@
 //! What can be said of certificates.
 
-use super::seconds;
+use super::options::seconds;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;

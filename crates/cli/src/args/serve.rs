@@ -1,6 +1,7 @@
 //! What can be said to a server.
 
-use super::{ProtocolArgs, StateArgs, StoreArgs, WindowArgs, named_files};
+use super::options::{ProtocolArgs, StoreArgs, WindowArgs, named_files};
+use super::state::StateArgs;
 use crate::log::Form;
 use crate::net::NetArgs;
 use clap::Args;

@@ -1,6 +1,6 @@
 //! What can be said of values that stay.
 
-use super::{ALL, PROTOCOL, WaitArgs, number_of_parties};
+use super::options::{ALL, PROTOCOL, WaitArgs, number_of_parties};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

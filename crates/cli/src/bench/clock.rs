@@ -130,6 +130,10 @@ impl<'a> Clock<'a> {
 
 impl Observer for Clock<'_> {
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
+        if phase == Phase::Online && self.figures.start > Duration::ZERO {
+            // It goes on after a check.
+            return Ok(());
+        }
         match phase {
             Phase::Offline => {
                 self.figures = Figures::default();

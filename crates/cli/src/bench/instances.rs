@@ -1,8 +1,8 @@
 //! Benchmarks of circuits: many instances, in parts, so that memory doesn't grow with their number.
 
+use super::operands::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use super::random_circuit;
 use super::what::What;
-use super::work::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::advanced::engine::{Clear, bytes_of};

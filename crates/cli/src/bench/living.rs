@@ -5,36 +5,21 @@
 //! One row of a linear model: the first party gives the weights, the client the row, and it alone learns the score. Parties
 //! are processes; clients are threads of this one. A run's time is what its client waits, from asking to the output.
 
-use super::BenchArgs;
+pub(super) mod job;
+
 use super::process::{Serving, configure};
-use super::work::coin_word;
-use crate::Context;
+use super::spec::BenchArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, rate, seconds};
-use clap::Args;
-use serde::{Deserialize, Serialize};
+use job::{Job, OPEN};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tacit::advanced::program::{encode, reference};
-use tacit::program::{Builder, Data, Dtype, InputType, ProgramError, Range, Recipient, Value};
-use tacit::setup::Config;
-use tacit::{Compiled, Error, Holdings, Local, Offer, QUEUE, Seat, Served, Server, protocol};
-
-/// Of `tacit bench living`.
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct LivingArgs {
-    /// For living: so many clients ask at once [default: 50]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
-    pub(super) clients: Option<u16>,
-    /// For living: instances that a run of a batch has at most [default: 16]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
-    pub(super) together: Option<u8>,
-    /// For living: how long a run waits for others of its batch [default: 2]
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
-    pub(super) window_ms: Option<u64>,
-}
+use tacit::program::{Data, Value};
+use tacit::{Compiled, Error, Local, Seat};
 
 /// Runs whose times are measured, of each kind.
 const RUNS: usize = 500;
@@ -43,92 +28,10 @@ const CLIENTS: u16 = 50;
 const QUICK_CLIENTS: u16 = 4;
 /// Runs that nobody measures: until everybody is connected.
 const FIRST_RUNS: usize = 3;
-/// Runs at a time, as `tacit serve` has it.
-const AT_ONCE: u16 = 4;
+
 /// Instances of a run with batches, and how long it waits for them.
 const BATCH: u8 = 16;
 const WINDOW_MS: u64 = 2;
-const FRAC: u8 = 16;
-/// Raw values of so many bits, around zero.
-const BITS: u32 = 17;
-/// The name that clients play.
-const CLIENT: &str = "client0";
-const OPEN: &str = "client";
-
-/// What a party's process is to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Job {
-    protocol: String,
-    features: usize,
-    seed: u64,
-    /// Whether the party serves; else it gathers its links for each run.
-    serves: bool,
-    /// Instances that a run has at most, and how long it waits for them.
-    batch: u8,
-    window_ms: u64,
-}
-
-impl Job {
-    /// The party's part, until this process is ended.
-    ///
-    /// # Errors
-    /// Why it can't go on.
-    pub(super) fn play(&self, config: &Path) -> Result<(), Failure> {
-        let config = Config::load(config).map_err(Error::from)?;
-        let compiled = self.program()?;
-        let weights = (config.me() == 0).then(|| self.weights(&compiled.inputs()[0]));
-        let inputs = vec![weights, None];
-        if self.serves {
-            let serving = tacit::Serving {
-                protocol: self.protocol.clone(),
-                at_once: AT_ONCE,
-                queue: QUEUE,
-                batch: self.batch.into(),
-                window: Duration::from_millis(self.window_ms),
-                runs: None,
-                open: vec![OPEN.to_owned()],
-                holdings: Holdings::default(),
-            };
-            let mut server = Server::open(&config, vec![Offer { compiled, inputs }], serving)?;
-            return server.serve(&mut |served: Served<'_>| served.result.map(drop).map_err(Failure::from));
-        }
-        let mut seat = Seat::with(config)?;
-        loop {
-            seat.run(&compiled, &self.protocol, &inputs, &|_, _| ())?;
-        }
-    }
-
-    fn program(&self) -> Result<Arc<Compiled>, Failure> {
-        let program = self.build(if self.serves { OPEN } else { CLIENT }).map_err(Error::from)?;
-        Ok(Compiled::new(program)?.for_protocol(&*protocol(&self.protocol)?)?)
-    }
-
-    /// The score of a row of this client's.
-    fn build(&self, client: &str) -> Result<tacit::program::Program, ProgramError> {
-        let mut build = Builder::new();
-        let (kind, half) = (Dtype::Fixed { frac: FRAC }, 1 << (BITS - 1));
-        let range = Range::new(-half, half - 1);
-        let weights = build.input("P0", "weights", kind, &[self.features], range)?;
-        let row = build.input(client, "row", kind, &[1, self.features], range)?;
-        let score = build.matmul(row, weights)?;
-        build.reveal(score, Recipient::Role(client.to_owned()))?;
-        build.finish()
-    }
-
-    fn weights(&self, declared: &InputType) -> Value {
-        self.numbers(declared, 0)
-    }
-
-    /// Numbers that look random: the weights are number 0, and rows come after them.
-    fn numbers(&self, declared: &InputType, number: u64) -> Value {
-        let start = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number << 32);
-        let half = 1_i64 << (BITS - 1);
-        let raw = |at: usize| (coin_word(start.wrapping_add(at as u64)) >> (64 - BITS)) as i64 - half;
-        let unit = f64::from(1 << FRAC);
-        let data = (0..self.features).map(|at| raw(at) as f64 / unit).collect();
-        Value { shape: declared.shape.clone(), data: Data::Float(data) }
-    }
-}
 
 /// A row and its score.
 struct Question {

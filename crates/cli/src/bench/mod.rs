@@ -9,11 +9,15 @@
 
 mod clock;
 mod correlated;
-mod experiment;
+mod dnn;
+mod files;
 mod instances;
 mod limits;
 mod living;
+mod measure;
 mod native_start;
+mod operands;
+mod options;
 mod ot;
 mod paper;
 mod parties;
@@ -34,12 +38,11 @@ mod work;
 pub(crate) use process::party as party_process;
 pub(crate) use spec::BenchArgs;
 
-use crate::Context;
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::table::seconds;
 use limits::{Cores, Limits};
+use measure::protocol;
 use party::Bench;
-use result::Figures;
 use ring::Ring;
 use serde_json::json;
 use spec::{Name, Transport};
@@ -49,6 +52,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args),
         (None, Name::Living) => living::living(context, args),
+        (None, Name::Dnn) => dnn::dnn(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
@@ -81,54 +85,4 @@ fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
         tls: process::ring(Transport::Tls, ring, &context.this_command)?,
         version: env!("CARGO_PKG_VERSION"),
     })
-}
-
-/// A protocol's speed.
-fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
-    let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
-    let loopback = match args.transport() {
-        Transport::Memory => None,
-        transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
-    };
-    let shares = limits::shares(bench, median.seconds, &Cores::measure(true), loopback.as_ref())?;
-    let figures = median.with_limits(shares);
-    if !context.json {
-        return context.line(&figures.to_text());
-    }
-    let mut object = json!(figures);
-    if all_seconds.len() > 1 {
-        object["all_seconds"] = json!(all_seconds);
-    }
-    context.line(&object.to_string())
-}
-
-/// Runs a benchmark so many times: the median run's figures, and every run's seconds in order.
-fn measure(context: &Context<'_>, bench: &Bench, times: usize) -> Result<(Figures, Vec<f64>), Failure> {
-    let run = |_| Figures::new(bench, &parties::run(bench, &context.this_command)?);
-    let runs = (0..times).map(run).collect::<Result<Vec<_>, _>>()?;
-    let all_seconds = runs.iter().map(|run| run.seconds).collect();
-    Ok((median(runs), all_seconds))
-}
-
-/// As [`measure`], of one of the benchmarks of an experiment, and says what it took: all of them take minutes.
-fn measure_and_tell(
-    context: &mut Context<'_>,
-    name: &str,
-    bench: &Bench,
-    times: usize,
-) -> Result<(Figures, Vec<f64>), Failure> {
-    let (median, all_seconds) = measure(context, bench, times)?;
-    let ahead = if median.offline_seconds > 0.0 {
-        format!(" after {} ahead", seconds(median.offline_seconds))
-    } else {
-        String::new()
-    };
-    context.note(&format!("{name}: {}{ahead}", seconds(median.seconds)));
-    Ok((median, all_seconds))
-}
-
-/// The run of the median time; of an even number the better of the two in the middle.
-fn median(mut runs: Vec<Figures>) -> Figures {
-    runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    runs.swap_remove((runs.len() - 1) / 2)
 }

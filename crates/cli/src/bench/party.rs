@@ -1,6 +1,7 @@
 //! One party of a benchmark: gives its operands, plays its part, looks at the result.
 
 use super::clock::{Clock, Figures, Gate, now};
+use super::files::Accuracy;
 use super::spec::Spec;
 use super::work::Work;
 use crate::failure::Failure;
@@ -22,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) lanes: Vec<LaneReport>,
     /// What is wrong with the result; only one party looks.
     pub(crate) wrong: Option<String>,
+    /// Of a network, how near the result is to that in floating point, as the same party sees it.
+    pub(crate) accuracy: Option<Accuracy>,
 }
 
 /// What a lane took.
@@ -124,7 +127,13 @@ impl Bench {
         let mut feeds: Vec<Operands<'_>> = self
             .lanes
             .iter()
-            .map(|lane| Operands { work: &lane.work, party: name, opened: Vec::new(), wrong: None })
+            .map(|lane| Operands {
+                work: &lane.work,
+                party: name,
+                opened: Vec::new(),
+                wrong: None,
+                accuracy: None,
+            })
             .collect();
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
@@ -143,6 +152,7 @@ impl Bench {
             let parts = parts.map(|(part, opened)| Figures { opened, ..part }).collect();
             report.lanes.push(LaneReport { parts, sent_bytes: played.traffic.sent, rounds: played.rounds });
             report.wrong = report.wrong.or(feed.wrong);
+            report.accuracy = report.accuracy.or(feed.accuracy);
         }
         Ok(report)
     }
@@ -155,6 +165,7 @@ struct Operands<'a> {
     /// When the outputs of each part came out.
     opened: Vec<Duration>,
     wrong: Option<String>,
+    accuracy: Option<Accuracy>,
 }
 
 impl Feed for Operands<'_> {
@@ -166,6 +177,7 @@ impl Feed for Operands<'_> {
         self.opened.push(now());
         if Work::checks(self.party) && self.wrong.is_none() {
             self.wrong = self.work.check(part, &outputs).err();
+            self.accuracy = self.work.accuracy(&outputs)?;
         }
         Ok(())
     }

@@ -3,13 +3,13 @@
 //! The benchmark starts this program again for every party, writes it one line of JSON on standard input that
 //! says what to do, and reads one line from its standard output. A party ends when whoever started it does.
 
-use super::correlated;
+use super::correlated::job as correlated;
 use super::limits::Loopback;
-use super::living;
+use super::living::job as living;
 use super::party::{Bench, Report};
 use super::ring;
 use super::spec::{Spec, Transport};
-use crate::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};

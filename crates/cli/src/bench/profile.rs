@@ -132,7 +132,7 @@ mod tests {
             [part(10, [ms(2); 6]); 2],
         ];
         let lanes = lanes.map(|parts| LaneReport { parts: parts.to_vec(), ..LaneReport::default() });
-        let sections = party(&Report { lanes: lanes.to_vec(), wrong: None }, 1000);
+        let sections = party(&Report { lanes: lanes.to_vec(), ..Report::default() }, 1000);
         // 100 + 10 + 90 + 90 ms, of which 60 + 6 + 12 + 12 are in sections.
         let seconds: f64 = sections.values().map(|part| part.seconds).sum();
         assert!((seconds - 0.29).abs() < 1e-9, "{seconds}");

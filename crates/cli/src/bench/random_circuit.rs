@@ -1,7 +1,7 @@
 //! Random circuits for branches (Heath, Kolesnikov, Peceny 2021, section 7.2): so many gates of each kind, put into layers at
 //! random, and wired layer by layer.
 
-use super::work::coin_word;
+use super::operands::coin_word;
 use std::collections::BTreeSet;
 use tacit::circuit::{Builder, Circuit};
 

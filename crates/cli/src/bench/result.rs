@@ -1,6 +1,7 @@
 //! A benchmark's figures, put together from its parties', for people and for machines.
 
 use super::clock::Figures as Party;
+use super::files::Accuracy;
 use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, LaneWork, Report};
@@ -52,6 +53,9 @@ pub(crate) struct Figures {
     version: &'static str,
     /// What of this machine's limits the run took.
     limits: Vec<Share>,
+    /// Of a network, how near the result is to that in floating point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<Accuracy>,
     /// What the parties' time went into, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Profile>,
@@ -146,6 +150,7 @@ impl Figures {
             process_peak_rss_bytes: outcome.process.map(|(_, peak)| peak),
             version: env!("CARGO_PKG_VERSION"),
             limits: Vec::new(),
+            accuracy: reports.iter().find_map(|report| report.accuracy),
             profile: bench.spec.profile.then(|| Profile::new(bench, reports)),
             sizes: bench.spec.what.sizes(),
             counted,
@@ -183,6 +188,15 @@ impl Figures {
         row("rounds", self.rounds.to_string());
         if let Some(cpu) = &self.cpu_seconds {
             row("processor time of each", cpu.iter().map(|&cpu| seconds(cpu)).collect::<Vec<_>>().join("  "));
+        }
+        if let Some(memory) = &self.peak_rss_bytes {
+            row(
+                "most memory of each",
+                memory.iter().map(|&most| format!("{} MB", most / 1_000_000)).collect::<Vec<_>>().join("  "),
+            );
+        }
+        if let Some(accuracy) = self.accuracy {
+            row("beside floating point", accuracy.to_text());
         }
         if let Some(cpu) = self.process_cpu_seconds {
             row("processor time of all", seconds(cpu));

@@ -1,10 +1,10 @@
 //! `tacit bench araki --scale`: what more and more blocks of AES take in time and memory.
 
-use super::measure_and_tell;
+use super::measure::measure_and_tell;
 use super::party::Bench;
 use super::spec::{BenchArgs, Transport};
 use super::what::What;
-use crate::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
 use serde::Serialize;

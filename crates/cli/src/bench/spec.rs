@@ -1,14 +1,14 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
-use super::experiment::Experiment;
-use super::living::LivingArgs;
-use super::start::StartArgs;
-use super::triples::TripleArgs;
-use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
+use super::files::Files;
+use super::options::{Experiment, LivingArgs, StartArgs, TripleArgs};
+use super::what::{DEFAULT_MODULUS, Model, Network, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 use std::time::Duration;
 use tacit::advanced::net::{MAX_LANES, Profile};
 use tacit::advanced::program::Feature;
@@ -51,13 +51,19 @@ pub(crate) struct BenchArgs {
     /// (2^128-159); 64 if not given, or for a protocol in a field alone fp128
     #[arg(long, value_name = "N|fp61|fp128", value_parser = ring)]
     ring: Option<Modulus>,
-    /// What predicts
+    /// What predicts, or what network is asked
     #[arg(long)]
-    model: Option<Model>,
+    model: Option<ModelName>,
+    /// Bits of a key, or of a number that is shuffled
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
+    bits: Option<u32>,
+    /// Columns beside the key, or that are shuffled
+    #[arg(long, value_name = "C")]
+    columns: Option<usize>,
     /// Features of a prediction
     #[arg(long)]
     features: Option<usize>,
-    /// Rows to predict
+    /// Rows to predict, or inputs of a network that are asked about at once
     #[arg(long)]
     rows: Option<usize>,
     /// Arms of a branch
@@ -113,6 +119,14 @@ pub(crate) enum Name {
     Matmul,
     /// Less-than of 64-bit numbers
     Compare,
+    /// Rows sorted by a key
+    Sort,
+    /// Rows in an order that nobody knows
+    Shuffle,
+    /// Quotients of fixed(16) by fixed(16)
+    Divide,
+    /// e to the power of fixed(16)
+    Exp,
     /// The experiments of Araki et al. 2016 with AES
     Araki,
     /// The experiments of Chaudhari et al. 2019 with AES, ANDs and predictions
@@ -133,6 +147,34 @@ pub(crate) enum Name {
     Start,
     /// One small run in a deployment that lives: how long its client waits
     Living,
+    /// A neural network, asked in secret
+    Dnn,
+}
+
+/// A value of `--model`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelName {
+    /// Of `predict`.
+    Linear(Model),
+    /// Of `dnn`.
+    Network(Network),
+}
+
+impl ValueEnum for ModelName {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<ModelName>> = LazyLock::new(|| {
+            let models = Model::value_variants().iter().copied().map(ModelName::Linear);
+            models.chain(Network::value_variants().iter().copied().map(ModelName::Network)).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Linear(model) => model.to_possible_value(),
+            Self::Network(network) => network.to_possible_value(),
+        }
+    }
 }
 
 /// What links parties.
@@ -171,6 +213,9 @@ pub(crate) struct Spec {
     /// Whether the parties look into what their time goes into.
     pub(crate) profile: bool,
     pub(crate) seed: u64,
+    /// Where the program and its operands are, if they aren't made by every party for itself.
+    #[serde(default)]
+    pub(crate) files: Option<Files>,
 }
 
 impl BenchArgs {
@@ -217,6 +262,7 @@ impl BenchArgs {
             window: self.window.bytes.unwrap_or_else(shaped),
             profile: self.profile,
             seed: self.seed,
+            files: None,
             parties,
         })
     }
@@ -244,6 +290,16 @@ impl BenchArgs {
     /// Where random operands start from.
     pub(crate) const fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// `--model`.
+    pub(crate) const fn model(&self) -> Option<ModelName> {
+        self.model
+    }
+
+    /// `--rows`, or else what is usual.
+    pub(crate) fn rows_or(&self, usual: usize) -> usize {
+        self.rows.unwrap_or(usual)
     }
 
     /// `--parties`, or else what is usual.
@@ -295,6 +351,7 @@ impl BenchArgs {
             Name::Limits
             | Name::Start
             | Name::Living
+            | Name::Dnn
             | Name::Araki
             | Name::Astra
             | Name::Li
@@ -324,8 +381,25 @@ impl BenchArgs {
                 What::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
             }
             Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
+            Name::Sort | Name::Shuffle => {
+                let count = size(self.count, 1000, 1 << 20);
+                let (bits, columns) = (self.bits.unwrap_or(32), self.columns.unwrap_or(1));
+                if self.name == Name::Sort {
+                    What::Sort { count, bits, columns }
+                } else {
+                    What::Shuffle { count, bits, columns }
+                }
+            }
+            Name::Divide => What::Divide { count: size(self.count, 1000, 1_000_000) },
+            Name::Exp => What::Exp { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
-                model: self.model.unwrap_or(Model::Linear),
+                model: match self.model {
+                    None => Model::Linear,
+                    Some(ModelName::Linear(model)) => model,
+                    Some(ModelName::Network(_)) => {
+                        return Err(Failure::usage("bench predict: networks are asked by bench dnn"));
+                    }
+                },
                 rows: size(self.rows, 20, 1000),
                 features: self.features(),
             },
@@ -336,11 +410,16 @@ impl BenchArgs {
             | What::Mul { count, .. }
             | What::Wires { count }
             | What::Compare { count }
+            | What::Sort { count, .. }
+            | What::Divide { count }
+            | What::Exp { count }
             | What::Auction { bids: count } => vec![count],
             What::Branch { count, arms, .. } => vec![count, arms],
+            What::Shuffle { count, columns, .. } => vec![count, columns],
             What::Dot { count, length, .. } => vec![count, length],
             What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
+            What::Dnn { rows, .. } => vec![rows],
         };
         if sizes.contains(&0) {
             return Err(Failure::usage("a size of 0 leaves nothing to measure"));
@@ -351,15 +430,20 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Living, Mascot, Matmul, Mul, Ot, Predict,
-            Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Li, Living, Mascot, Matmul,
+            Mul, Ot, Predict, Shuffle, Sort, Triples,
         };
-        let given: [(&str, bool, &[Name]); 22] = [
+        let given: [(&str, bool, &[Name]); 24] = [
             (
                 "--count",
                 self.count.is_some(),
-                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples, Living],
+                &[
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Araki, Li, Ot,
+                    Triples, Living,
+                ],
             ),
+            ("--bits", self.bits.is_some(), &[Sort, Shuffle]),
+            ("--columns", self.columns.is_some(), &[Sort, Shuffle]),
             ("--clients", self.living.clients.is_some(), &[Living]),
             ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
@@ -367,16 +451,32 @@ impl BenchArgs {
             ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict]),
+            (
+                "--window",
+                self.window.bytes.is_some(),
+                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Exp, Dnn],
+            ),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
-            ("--model", self.model.is_some(), &[Predict]),
+            ("--model", self.model.is_some(), &[Predict, Dnn]),
             ("--features", self.features.is_some(), &[Predict, Living]),
-            ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--net", self.net.is_some(), &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Predict, Araki]),
-            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare]),
+            ("--rows", self.rows.is_some(), &[Predict, Dnn]),
+            // All rows of a sort or a shuffle are in one lane.
+            (
+                "--threads",
+                self.threads != 1,
+                &[And, Aes, Branch, Mul, Dot, Matmul, Compare, Divide, Exp, Predict, Araki],
+            ),
+            (
+                "--net",
+                self.net.is_some(),
+                &[
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Predict, Araki,
+                    Dnn,
+                ],
+            ),
+            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Exp, Dnn]),
             ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
@@ -430,6 +530,7 @@ impl Spec {
             window: WINDOW,
             profile: false,
             seed: 1,
+            files: None,
         }
     }
 }

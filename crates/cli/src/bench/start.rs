@@ -1,24 +1,15 @@
 //! `tacit bench start`: a whole ten-line program, from the start of its process to its result. With `--native` it is a
 //! saved plan ([`native_start`]).
 
-use super::BenchArgs;
 use super::native_start::{self, NativeStart};
-use crate::Context;
+use super::spec::BenchArgs;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::seconds;
-use clap::Args;
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-
-/// Of `tacit bench start`.
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct StartArgs {
-    /// For start: a saved plan run by this command, three parties over TCP, instead of a Python file with all in one process
-    #[arg(long)]
-    native: bool,
-}
 
 /// The program: the result is 2 of 3, and -85 in all.
 const PROGRAM: &str = r#"import tacit

@@ -3,18 +3,16 @@
 //!
 //! All are opened and multiplied afterwards.
 
-use super::correlated::{Figures, Job, Made, What, measure};
+use super::correlated::figures::{Figures, measure};
+use super::correlated::job::{Job, What};
+use super::options::TripleField;
 use super::spec::BenchArgs;
-use crate::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::RangeInclusive;
-use tacit::advanced::session::{Error, Session};
-use tacit_mascot::{FieldElement, Passive, PassiveTriples, Preprocessing, Triples, cost};
-use tacit_ot::Params;
+use tacit_mascot::cost;
 use tacit_ot::copee::Field;
 
 /// Triples if nothing is said, and the quick number.
@@ -23,83 +21,6 @@ const QUICK: usize = 500;
 
 /// How many parties there may be, the fewest if nothing is said.
 const PARTIES: RangeInclusive<usize> = 2..=16;
-
-/// Options of this benchmark alone.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct TripleArgs {
-    /// What triples are of: the prime field of mascot, or GF(2^128) [default: fp128]
-    #[arg(long, value_name = "FIELD")]
-    pub(super) field: Option<TripleField>,
-    /// Triples without MACs and checks, against parties that follow the protocol: for comparison alone, no protocol uses them
-    #[arg(long)]
-    pub(super) passive: bool,
-}
-
-/// What triples are of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum TripleField {
-    /// The field of 2^128 - 159 elements
-    #[default]
-    Fp128,
-    /// GF(2^128)
-    #[value(name = "gf2-128")]
-    Gf2,
-}
-
-/// A party's part.
-pub(super) struct MascotTriples<E: FieldElement> {
-    preprocessing: Preprocessing<E>,
-    made: Option<Triples<E>>,
-}
-
-impl<E: FieldElement> Made for MascotTriples<E> {
-    fn setup(session: &mut Session, params: Params) -> Result<Self, Error> {
-        Ok(Self { preprocessing: Preprocessing::setup(session, params, 0)?, made: None })
-    }
-
-    fn make(&mut self, session: &mut Session, count: usize) -> Result<(), Error> {
-        self.made = Some(self.preprocessing.triples(session, count)?);
-        Ok(())
-    }
-
-    /// Opens all triples, with a check of their MACs, and multiplies them.
-    fn verify(mut self, session: &mut Session) -> Result<bool, Error> {
-        let Some(Triples { a, b, c }) = &self.made else { return Ok(false) };
-        let a = self.preprocessing.open(session, a)?;
-        let b = self.preprocessing.open(session, b)?;
-        let c = self.preprocessing.open(session, c)?;
-        Ok(are_products(&a, &b, &c))
-    }
-}
-
-/// The same without MACs.
-pub(super) struct WithoutMacs<E: FieldElement> {
-    passive: Passive,
-    made: PassiveTriples<E>,
-}
-
-impl<E: FieldElement> Made for WithoutMacs<E> {
-    fn setup(session: &mut Session, params: Params) -> Result<Self, Error> {
-        Ok(Self { passive: Passive::setup(session, params, 0)?, made: PassiveTriples::default() })
-    }
-
-    fn make(&mut self, session: &mut Session, count: usize) -> Result<(), Error> {
-        self.made = self.passive.triples(session, count)?;
-        Ok(())
-    }
-
-    fn verify(mut self, session: &mut Session) -> Result<bool, Error> {
-        let PassiveTriples { a, b, c } = &self.made;
-        let a = self.passive.open(session, a)?;
-        let b = self.passive.open(session, b)?;
-        let c = self.passive.open(session, c)?;
-        Ok(are_products(&a, &b, &c))
-    }
-}
-
-fn are_products<E: FieldElement>(a: &[E], b: &[E], c: &[E]) -> bool {
-    !c.is_empty() && a.iter().zip(b).zip(c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
-}
 
 pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     if args.protocol_name() != "mascot" {

@@ -24,8 +24,18 @@ pub(crate) enum What {
     MatMul { ring: Ring, count: usize, m: usize, k: usize, n: usize },
     /// Comparisons.
     Compare { count: usize },
+    /// Rows sorted by keys of so many bits, each with so many numbers of as many bits, up to 32.
+    Sort { count: usize, bits: u32, columns: usize },
+    /// Rows of so many numbers of so many bits in an order that nobody knows.
+    Shuffle { count: usize, bits: u32, columns: usize },
+    /// Quotients of fixed point numbers.
+    Divide { count: usize },
+    /// e to the power of fixed point numbers.
+    Exp { count: usize },
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
+    /// A network's answers to so many inputs at once.
+    Dnn { network: Network, rows: usize },
     /// Predictions.
     Predict { model: Model, rows: usize, features: usize },
 }
@@ -42,7 +52,12 @@ impl What {
             Self::Dot { count, .. } => (count, "dot products"),
             Self::MatMul { count, .. } => (count, "matrix products"),
             Self::Compare { count } => (count, "comparisons"),
+            Self::Sort { count, .. } => (count, "sorted rows"),
+            Self::Shuffle { count, .. } => (count, "shuffled rows"),
+            Self::Divide { count } => (count, "quotients"),
+            Self::Exp { count } => (count, "powers"),
             Self::Auction { bids } => (bids, "bids"),
+            Self::Dnn { rows, .. } => (rows, "inferences"),
             Self::Predict { rows, .. } => (rows, "predictions"),
         }
     }
@@ -71,7 +86,12 @@ impl What {
             Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
             Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
             Self::Compare { .. } => Self::Compare { count: pieces },
+            Self::Sort { bits, columns, .. } => Self::Sort { count: pieces, bits, columns },
+            Self::Shuffle { bits, columns, .. } => Self::Shuffle { count: pieces, bits, columns },
+            Self::Divide { .. } => Self::Divide { count: pieces },
+            Self::Exp { .. } => Self::Exp { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
+            Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
     }
@@ -101,7 +121,12 @@ impl What {
             Self::Dot { .. } => "dot",
             Self::MatMul { .. } => "matmul",
             Self::Compare { .. } => "compare",
+            Self::Sort { .. } => "sort",
+            Self::Shuffle { .. } => "shuffle",
+            Self::Divide { .. } => "divide",
+            Self::Exp { .. } => "exp",
             Self::Auction { .. } => "auction",
+            Self::Dnn { .. } => "dnn",
             Self::Predict { .. } => "predict",
         }
     }
@@ -115,6 +140,10 @@ impl What {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
+            Self::Dnn { network, .. } => {
+                let name = network.to_possible_value().map(|value| value.get_name().to_owned());
+                format!("of {}", name.unwrap_or_default())
+            }
             Self::Mul { ring, depth, .. } if *depth > 1 => {
                 format!("in {depth} layers{}", ring.unless_usual())
             }
@@ -124,7 +153,13 @@ impl What {
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
             Self::Auction { .. } => "in an auction".to_owned(),
             Self::Branch { arms, gates, .. } => format!("of {arms} arms of {gates} ANDs"),
-            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } => String::new(),
+            Self::Sort { bits, columns, .. } => format!("by {bits} bits, with {columns} columns"),
+            Self::Shuffle { bits, columns, .. } => format!("of {columns} columns of {bits} bits"),
+            Self::And { .. }
+            | Self::Wires { .. }
+            | Self::Compare { .. }
+            | Self::Divide { .. }
+            | Self::Exp { .. } => String::new(),
         }
     }
 }
@@ -143,6 +178,22 @@ pub(crate) enum Model {
     #[value(name = "logistic-3")]
     #[serde(rename = "logistic-3")]
     Logistic3,
+}
+
+/// What network is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Network {
+    /// 50 layers, on images of 224 x 224
+    #[value(name = "resnet50")]
+    Resnet50,
+    /// 121 layers, on images of 224 x 224
+    #[value(name = "densenet121")]
+    Densenet121,
+    /// `SqueezeNet` 1.1, on images of 224 x 224
+    Squeezenet,
+    /// Three linear layers, on images of 28 x 28
+    Mlp,
 }
 
 /// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.

@@ -1,6 +1,8 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
+use super::files::{Accuracy, Files};
 use super::instances::{random_bits, stream};
+use super::operands::{CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
 use super::what::{Model, Ring, What};
 use crate::failure::Failure;
@@ -10,15 +12,10 @@ use tacit::advanced::engine::clear::ClearEngine;
 use tacit::advanced::engine::executor::{Unobserved, run_party};
 use tacit::advanced::program::{encode, reference};
 use tacit::program::{
-    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Pieces, Piecewise, Program, ProgramError, Range,
+    Recipient, Value,
 };
 use tacit::{Compiled, Stream, protocol};
-
-/// Who gives the left operands, who the right ones, who others, and who looks at the result. All of them are parties.
-pub(super) const LEFT: &str = "P0";
-pub(super) const RIGHT: &str = "P1";
-pub(super) const THIRD: &str = "P2";
-pub(super) const CHECKER: &str = "P0";
 
 /// Fraction bits of predictions.
 const FRAC: u8 = 16;
@@ -28,6 +25,12 @@ const COMPARED_BITS: u32 = 63;
 
 /// Bids: raw values of so many bits.
 const BID_BITS: u32 = 20;
+
+/// Numbers beside a key have so many bits at most.
+const PAYLOAD_BITS: u32 = 32;
+
+/// Raw values of dividends and divisors: those of fixed(16) without a declared range.
+const QUOTIENT_BITS: u32 = 48;
 
 /// Features are in -8 to 8 and weights in -1 to 1: raw values of so many bits.
 const FEATURE_BITS: u32 = 20;
@@ -39,6 +42,8 @@ pub(crate) struct Work {
     pub(crate) stream: Stream,
     operands: Operands,
     seed: u64,
+    /// Whether rows of the result may be in any order.
+    any_order: bool,
 }
 
 /// What the operands are.
@@ -47,6 +52,8 @@ enum Operands {
     Numbers(Vec<(Operand, u64)>),
     /// Random bits of this lane.
     Bits { lane: u64 },
+    /// Numbers in files.
+    Files(Files),
 }
 
 /// How the elements of an input are made.
@@ -64,7 +71,20 @@ impl Work {
         let (seed, lanes) = (spec.seed, usize::from(spec.lanes));
         if spec.what.is_circuit() {
             let stream = stream(spec.what, lane, lanes, spec.window)?;
-            return Ok(Self { stream, operands: Operands::Bits { lane: lane as u64 }, seed });
+            return Ok(Self {
+                stream,
+                operands: Operands::Bits { lane: lane as u64 },
+                seed,
+                any_order: false,
+            });
+        }
+        let compiled = |program: Program| -> Result<_, Failure> {
+            let compiled = Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?;
+            Ok(Stream { part: compiled.with_window(spec.window), times: 1, rest: None, instances: 1 })
+        };
+        if let Some(files) = &spec.files {
+            let stream = compiled(files.program()?)?;
+            return Ok(Self { stream, operands: Operands::Files(files.clone()), seed, any_order: false });
         }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
         let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
@@ -76,9 +96,8 @@ impl Work {
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        let part =
-            Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?.with_window(spec.window);
-        Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed })
+        let any_order = matches!(spec.what, What::Shuffle { .. });
+        Ok(Self { stream: compiled(program)?, operands, seed, any_order })
     }
 
     /// Every program, and how often it is run.
@@ -101,20 +120,21 @@ impl Work {
                 let cols = elements(compiled, input) as usize;
                 Ok(random_bits(self.seed, *lane, part, input as u64, cols))
             }
-            Operands::Numbers(_) => compiled.encode(input, &self.number(input)),
+            Operands::Numbers(_) | Operands::Files(_) => compiled.encode(input, &self.number(input)?),
         }
     }
 
     /// The numbers of an input.
-    fn number(&self, input: usize) -> Value {
-        let Operands::Numbers(numbers) = &self.operands else {
-            unreachable!("a circuit's operands are bits");
-        };
+    fn number(&self, input: usize) -> Result<Value, tacit::Error> {
         let declared = &self.stream.part.inputs()[input];
-        let (operand, before) = numbers[input];
+        let (operand, before) = match &self.operands {
+            Operands::Numbers(numbers) => numbers[input],
+            Operands::Files(files) => return files.input(input, &declared.shape),
+            Operands::Bits { .. } => unreachable!("a circuit's operands are bits"),
+        };
         let numbers = Numbers::new(operand, self.seed, input as u64, before);
         let data = numbers.data(declared.kind, elements(&self.stream.part, input) as usize);
-        Value { shape: declared.shape.clone(), data }
+        Ok(Value { shape: declared.shape.clone(), data })
     }
 
     /// The operands that a party gives in a part.
@@ -141,7 +161,7 @@ impl Work {
         let [Some(got)] = outputs else { return Err("the result did not come out".to_owned()) };
         let compiled = self.part(part);
         match &self.operands {
-            Operands::Numbers(_) => {
+            Operands::Numbers(_) | Operands::Files(_) => {
                 self.compare(&compiled.decode(0, got).map_err(|error| error.to_string())?)
             }
             Operands::Bits { .. } => {
@@ -156,12 +176,31 @@ impl Work {
         }
     }
 
+    /// How near what came out is to the result in floating point, where that is known.
+    pub(crate) fn accuracy(&self, outputs: &[Option<Clear>]) -> Result<Option<Accuracy>, tacit::Error> {
+        match (&self.operands, outputs) {
+            (Operands::Files(files), [Some(got)]) => {
+                files.accuracy(&self.stream.part.decode(0, got)?).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Compares numbers with the clear result.
     fn compare(&self, got: &Value) -> Result<(), String> {
-        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.number(input));
+        let encoded = |(input, declared): (usize, &InputType)| {
+            let number = self.number(input).map_err(|error| error.to_string())?;
+            encode(declared, &number).map_err(|error| error.to_string())
+        };
         let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
-        let expected = inputs.and_then(|inputs| reference::run(self.stream.part.program(), &inputs));
-        let expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
+        let expected = reference::run(self.stream.part.program(), &inputs?);
+        let mut expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
+        let mut got = got.clone();
+        if self.any_order {
+            // No row may get lost or change; where it is, is nobody's to say.
+            (expected, got) = (sorted_rows(expected), sorted_rows(got));
+        }
+
         let differs = differing(&expected.data, &got.data);
         match differs.first() {
             None => Ok(()),
@@ -172,6 +211,15 @@ impl Work {
             )),
         }
     }
+}
+
+/// Rows of integers in ascending order.
+fn sorted_rows(value: Value) -> Value {
+    let Value { shape, data: Data::Int(numbers) } = value else { return value };
+    let mut rows: Vec<&[i64]> = numbers.chunks(*shape.last().unwrap_or(&1)).collect();
+    rows.sort_unstable();
+    let data = Data::Int(rows.concat());
+    Value { shape, data }
 }
 
 fn elements(compiled: &Compiled, input: usize) -> u64 {
@@ -204,10 +252,15 @@ impl Draft {
             What::And { .. } | What::Aes { .. } | What::Wires { .. } | What::Branch { .. } => {
                 unreachable!("circuits go in parts")
             }
+            What::Dnn { .. } => unreachable!("networks come from files"),
             What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
+            What::Sort { count, bits, columns } => self.sort(count, bits, columns)?,
+            What::Shuffle { count, bits, columns } => self.shuffle(count, bits, columns)?,
+            What::Divide { count } => self.divide(count)?,
+            What::Exp { count } => self.exp(count)?,
             What::Auction { bids } => self.auction(bids)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
@@ -264,6 +317,45 @@ impl Draft {
         let a = self.input(LEFT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         let b = self.input(RIGHT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         self.build.less(a, b)
+    }
+
+    /// Keys, and numbers of another owner beside them; all of them sorted.
+    fn sort(&mut self, count: usize, bits: u32, columns: usize) -> Result<NodeId, ProgramError> {
+        let keys = self.input(LEFT, Dtype::Int, &[1, count], bits, false)?;
+        let mut all = Vec::with_capacity(columns);
+        for _ in 0..columns {
+            all.push(self.input(RIGHT, Dtype::Int, &[1, count], bits.min(PAYLOAD_BITS), false)?);
+        }
+        let sorted = self.build.sort(keys, &all)?;
+        self.build.concatenate(&sorted, 0)
+    }
+
+    /// A matrix of two owners' numbers, whose columns go together.
+    fn shuffle(&mut self, count: usize, bits: u32, columns: usize) -> Result<NodeId, ProgramError> {
+        let mut all = Vec::with_capacity(columns);
+        for column in 0..columns {
+            let owner = if column % 2 == 0 { LEFT } else { RIGHT };
+            all.push(self.input(owner, Dtype::Int, &[count], bits, false)?);
+        }
+        let shuffled = self.build.shuffle(&all)?;
+        self.build.stack(&shuffled, 1)
+    }
+
+    fn divide(&mut self, count: usize) -> Result<NodeId, ProgramError> {
+        let kind = Dtype::Fixed { frac: FRAC };
+        let a = self.input(LEFT, kind, &[count], QUOTIENT_BITS, false)?;
+        let b = self.input(RIGHT, kind, &[count], QUOTIENT_BITS, false)?;
+        self.build.ratio(a, b)
+    }
+
+    /// As `tacit.exp` of fixed(16) without a declared range.
+    fn exp(&mut self, count: usize) -> Result<NodeId, ProgramError> {
+        let a = self.input(LEFT, Dtype::Fixed { frac: FRAC }, &[count], QUOTIENT_BITS, false)?;
+        let table = include_str!("exp.txt").split_ascii_whitespace().map(str::parse);
+        let table = table.collect::<Result<_, std::num::ParseIntError>>();
+        let pieces = Pieces::Even { low: -820_015, high: 1_408_208, bits: 13 };
+        let function = table.ok().and_then(|table| Piecewise::new(pieces, 13, 4, 4, table));
+        self.build.piecewise(a, function.expect("the table is one of four terms for each piece").into(), FRAC)
     }
 
     /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one
@@ -389,7 +481,7 @@ impl Numbers {
                 Data::Wide(words.map(|word| modulus.mul(word.into(), SPREAD)).collect())
             }
             Dtype::Modular(_) => Data::Unsigned(words.collect()),
-            Dtype::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
+            Dtype::Int => Data::Int(words.map(|word| (word as i64).wrapping_sub(half)).collect()),
             Dtype::Fixed { frac } => {
                 let unit = (1_u64 << frac) as f64;
                 Data::Float(words.map(|word| (word as i64 - half) as f64 / unit).collect())
@@ -400,14 +492,6 @@ impl Numbers {
 
 /// An odd number of 128 bits without structure: the fraction of the golden ratio.
 const SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
-
-/// A word that looks random, another for every index.
-pub(super) fn coin_word(index: u64) -> u64 {
-    let index = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (index ^ index >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
 
 #[cfg(test)]
 mod tests {
@@ -437,7 +521,7 @@ mod tests {
         let first = Work::new(&spec(3), 0, None).unwrap();
         let second = Work::new(&spec(3), 1, Some(&first)).unwrap();
         let third = Work::new(&spec(3), 2, Some(&second)).unwrap();
-        let numbers = |work: &Work, input| match work.number(input).data {
+        let numbers = |work: &Work, input| match work.number(input).unwrap().data {
             Data::Unsigned(numbers) => numbers,
             other => panic!("{other:?}"),
         };
@@ -452,7 +536,7 @@ mod tests {
         let work =
             Work::new(&Spec { what: What::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
         let inputs: Vec<_> = (0..2)
-            .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input)).unwrap())
+            .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input).unwrap()).unwrap())
             .collect();
         let mut truth = reference::run(work.stream.part.program(), &inputs).unwrap().swap_remove(0);
         assert_eq!(work.compare(&truth), Ok(()));

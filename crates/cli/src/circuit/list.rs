@@ -1,6 +1,6 @@
 //! `tacit circuit --list`: the circuits that have names.
 
-use crate::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes as grouped};
 use serde_json::json;

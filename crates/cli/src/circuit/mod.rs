@@ -15,7 +15,7 @@ mod values;
 
 pub(crate) use args::CircuitArgs;
 
-use crate::Context;
+use crate::context::Context;
 use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;

@@ -1,9 +1,9 @@
 //! Steps on public registers, which openings fill: values from others, of which anything may be expected.
 
 use super::Bank;
-use crate::{Error, with_element};
+use crate::{Error, vector, with_element};
 use tacit_kernel::Element;
-use tacit_program::plan::{Domain, Reg};
+use tacit_program::plan::{Domain, Reg, Width};
 
 impl Bank {
     /// The low bits of public numbers, position by position.
@@ -29,39 +29,33 @@ impl Bank {
         self.put(dst, out);
     }
 
-    /// The elements at public places.
+    /// The blocks at public places.
     ///
     /// # Errors
     /// [`Error::Refused`] if there is no such place.
-    pub(super) fn gather(&mut self, a: Reg, index: Reg, dst: Reg) -> Result<(), Error> {
-        let (from, cols) = (self.shape(a).cols, self.shape(dst).cols);
-        let places: Vec<usize> = with_element!(self.domain(index), E => {
-            let places = self.get(index).words::<E>().iter().map(|place| place.to_u128());
-            places.take(cols).map(|place| usize::try_from(place).unwrap_or(usize::MAX)).collect()
-        });
-        if places.iter().any(|&place| place >= from) {
-            // All endpoints are told this, and not all of them may know the place.
-            return Err(Error::Refused(format!(
-                "a public place is outside of a register of {from} elements"
-            )));
-        }
+    pub(super) fn gather(&mut self, a: Reg, index: Reg, block: usize, dst: Reg) -> Result<(), Error> {
+        let (shape, count) = (self.shape(a), self.shape(dst).cols / block);
         let mut out = self.take(dst);
-        match self.domain(dst) {
-            Domain::Bits => {
-                let (source, out) = (self.get(a).words::<u64>(), out.words_mut::<u64>());
-                out.fill(0);
-                for (at, &place) in places.iter().enumerate() {
-                    out[at / 64] |= (source[place / 64] >> (place % 64) & 1) << (at % 64);
-                }
+        let are_there = match self.domain(index) {
+            Domain::Ring(Width::W32) => {
+                let places = &self.get(index).words::<u32>()[..count];
+                vector::gather(shape, self.get(a), places, block, &mut out)
             }
             domain => with_element!(domain, E => {
-                let source = self.get(a).words::<E>();
-                for (out, &place) in out.words_mut::<E>().iter_mut().zip(&places) {
-                    *out = source[place];
-                }
+                let places = self.get(index).words::<E>().iter().take(count);
+                let places: Vec<u32> =
+                    places.map(|place| u32::try_from(place.to_u128()).unwrap_or(u32::MAX)).collect();
+                vector::gather(shape, self.get(a), &places, block, &mut out)
             }),
-        }
+        };
         self.put(dst, out);
+        if !are_there {
+            // All endpoints are told this, and not all of them may know the place.
+            let blocks = shape.cols / block;
+            return Err(Error::Refused(format!(
+                "a public place is outside of a register of {blocks} blocks"
+            )));
+        }
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! Keys as wires, and what is done with them.
 
-use super::STYLE;
+use super::public::{Hashed, Places, Plain, Sealed};
+use super::{STYLE, add, masked, masked_bytes};
 use crate::clear::{CHECKSUM, ENCRYPTION, INTEGRITY, constant, kdf_message, n_fold};
-use crate::enctype::{CONFOUNDER, Enctype};
+use crate::enctype::Enctype;
 use tacit::circuit::arith;
 use tacit::circuit::crypto::{aes, sha};
 use tacit::circuit::{Builder, Wire};
@@ -27,14 +28,17 @@ impl Base {
         Self { enctype, key: key.to_vec(), schedule }
     }
 
+    pub(super) fn key(&self) -> &[Wire] {
+        &self.key
+    }
+
     /// A key of a usage (RFC 3961, section 5.1; RFC 8009, section 3).
-    fn derive(&self, b: &mut Builder, usage: u32, kind: u8) -> Vec<Wire> {
-        let constant = constant(usage, kind);
+    fn derive(&self, b: &mut Builder, usage: Derived, kind: u8) -> Vec<Wire> {
         let mut key = if self.enctype.encrypts_first() {
-            let message = string(b, &kdf_message(&constant, self.enctype));
+            let message = usage.string(b, |usage| kdf_message(&constant(usage, kind), self.enctype));
             sha::hmac(b, STYLE, self.enctype.hash(), &self.key, &message)
         } else {
-            let mut block = string(b, &n_fold::<16>(&constant));
+            let mut block = usage.string(b, |usage| n_fold::<16>(&constant(usage, kind)).to_vec());
             let mut key = Vec::new();
             while key.len() < self.key.len() {
                 block = aes::encrypt_expanded(b, STYLE, self.enctype.cipher(), &self.schedule, &block);
@@ -47,17 +51,47 @@ impl Base {
     }
 
     /// The states of HMAC after the two blocks of such a key.
-    fn hmac_states(&self, b: &mut Builder, usage: u32, kind: u8) -> [Vec<Wire>; 2] {
+    fn hmac_states(&self, b: &mut Builder, usage: Derived, kind: u8) -> [Vec<Wire>; 2] {
         let key = self.derive(b, usage, kind);
         [0x36, 0x5c].map(|pad| hmac_state(b, self.enctype, &key, pad))
     }
 
-    /// The checksum of a message.
-    pub(super) fn checksum(&self, b: &mut Builder, usage: u32, message: &[Wire]) -> Vec<Wire> {
-        let [inner, outer] = self.hmac_states(b, usage, CHECKSUM);
-        let mut code = hmac(b, self.enctype, [&inner, &outer], message);
-        code.truncate(8 * self.enctype.mac_bytes());
-        code
+    /// The checksum of a message that all know.
+    pub(super) fn checksum(&self, b: &mut Builder, usage: u32, message: &Hashed<'_>) -> Vec<Wire> {
+        let [inner, outer] = self.hmac_states(b, Derived::For(usage), CHECKSUM);
+        hmac(b, self.enctype, [&inner, &outer], &[], message)
+    }
+}
+
+/// What a key is derived for.
+#[derive(Clone, Copy)]
+pub(super) enum Derived {
+    /// This usage.
+    For(u32),
+    /// One of two.
+    Either {
+        /// Which it is.
+        which: Wire,
+        /// The one if the bit is set.
+        set: u32,
+        /// And the other.
+        unset: u32,
+    },
+}
+
+impl Derived {
+    /// What is made of the usage.
+    fn string(self, b: &mut Builder, of: impl Fn(u32) -> Vec<u8>) -> Vec<Wire> {
+        let (which, set, unset) = match self {
+            Self::For(usage) => return string(b, &of(usage)),
+            Self::Either { which, set, unset } => (which, of(set), of(unset)),
+        };
+        let differs: Vec<u8> = set.iter().zip(&unset).map(|(a, b)| a ^ b).collect();
+        let differs = string(b, &differs);
+        let change = masked(b, which, &differs);
+        let mut all = string(b, &unset);
+        add(b, &mut all, &change);
+        all
     }
 }
 
@@ -81,7 +115,7 @@ impl Keys {
     }
 
     /// Those of a usage of a base key.
-    pub(super) fn derive(b: &mut Builder, base: &Base, usage: u32) -> Self {
+    pub(super) fn derive(b: &mut Builder, base: &Base, usage: Derived) -> Self {
         let encryption = base.derive(b, usage, ENCRYPTION);
         let schedule = aes::key_schedule(b, STYLE, base.enctype.cipher(), &encryption);
         let [inner, outer] = base.hmac_states(b, usage, INTEGRITY);
@@ -93,110 +127,142 @@ impl Keys {
         [self.schedule, self.inner, self.outer].concat()
     }
 
-    /// Ciphertext and code of a message that begins with its confounder.
-    pub(super) fn seal(&self, b: &mut Builder, plain: &[Wire]) -> Vec<Wire> {
-        let mut sealed = self.encrypt(b, plain);
-        let code = self.code(b, plain, &sealed);
-        sealed.extend(code);
-        sealed
-    }
-
-    /// Whether a ciphertext has the right code. `sealed` ends with it.
-    pub(super) fn verify(&self, b: &mut Builder, sealed: &[Wire]) -> Wire {
-        let (sealed, code) = sealed.split_at(sealed.len() - 8 * self.enctype.mac_bytes());
-        // The code of RFC 8009 doesn't take the plaintext.
-        let plain = if self.enctype.encrypts_first() { Vec::new() } else { self.decrypt(b, sealed) };
-        let own = self.code(b, &plain, sealed);
-        arith::equal(b, &own, code)
-    }
-
-    fn code(&self, b: &mut Builder, plain: &[Wire], sealed: &[Wire]) -> Vec<Wire> {
-        let mut code = if self.enctype.encrypts_first() {
-            let mut message = vec![b.constant(false); 8 * CONFOUNDER];
-            message.extend(sealed);
-            self.hmac(b, &message)
+    /// Ciphertext, whole blocks with zeros behind its end, and code.
+    pub(super) fn seal(
+        &self,
+        b: &mut Builder,
+        plain: &Plain<'_>,
+        confounder: &[Wire],
+        session: &[Wire],
+    ) -> [Vec<Wire>; 2] {
+        let mut message = plain.bytes.to_vec();
+        add(b, &mut message, confounder);
+        for (at, is_it) in plain.key.all() {
+            let here = masked(b, is_it, session);
+            add(b, &mut message[8 * at..], &here);
+        }
+        let sealed = self.encrypt(b, &message, &plain.places);
+        let code = if self.enctype.encrypts_first() {
+            let begins = vec![b.constant(false); BLOCK];
+            self.hmac(b, &[&begins[..], &sealed].concat(), &plain.hashed)
         } else {
-            self.hmac(b, plain)
+            self.hmac(b, &message, &plain.hashed)
         };
-        code.truncate(8 * self.enctype.mac_bytes());
-        code
+        [sealed, code]
     }
 
-    fn hmac(&self, b: &mut Builder, message: &[Wire]) -> Vec<Wire> {
-        hmac(b, self.enctype, [&self.inner, &self.outer], message)
+    /// Whether a ciphertext has the right code.
+    pub(super) fn verify(&self, b: &mut Builder, sealed: &Sealed<'_>, plain: &[Wire]) -> Wire {
+        // The code of RFC 8009 takes the ciphertext, which all know.
+        let secret = if self.enctype.encrypts_first() { &[] } else { plain };
+        let own = self.hmac(b, secret, &sealed.hashed);
+        arith::equal(b, &own, sealed.code)
     }
 
-    /// CBC with ciphertext stealing: the last two blocks change places, and the last one is cut.
-    fn encrypt(&self, b: &mut Builder, plain: &[Wire]) -> Vec<Wire> {
+    fn hmac(&self, b: &mut Builder, secret: &[Wire], hashed: &Hashed<'_>) -> Vec<Wire> {
+        hmac(b, self.enctype, [&self.inner, &self.outer], secret, hashed)
+    }
+
+    /// CBC with ciphertext stealing: the last two blocks change places, and the last one is cut. Behind the message's end are zeros.
+    fn encrypt(&self, b: &mut Builder, message: &[Wire], places: &Places<'_>) -> Vec<Wire> {
         let mut chain = vec![b.constant(false); BLOCK];
         let mut blocks = Vec::new();
-        for chunk in plain.chunks(BLOCK) {
-            let mixed = arith::xor(b, &chain[..chunk.len()], chunk);
-            chain.splice(..chunk.len(), mixed);
-            chain = aes::encrypt_expanded(b, STYLE, self.enctype.cipher(), &self.schedule, &chain);
+        for chunk in message.chunks(BLOCK) {
+            let mixed = arith::xor(b, &chain, chunk);
+            chain = aes::encrypt_expanded(b, STYLE, self.enctype.cipher(), &self.schedule, &mixed);
             blocks.push(chain.clone());
         }
-        let count = blocks.len();
-        if count > 1 {
-            blocks.swap(count - 2, count - 1);
+        let mut sealed = Vec::new();
+        for at in 0..blocks.len() {
+            let mut block = masked(b, places.whole[at], &blocks[at]);
+            if let Some(next) = blocks.get(at + 1) {
+                let next = masked(b, places.first[at], next);
+                add(b, &mut block, &next);
+            }
+            if at > 0 {
+                let cut = masked_bytes(b, places.short, &blocks[at - 1]);
+                let cut = masked(b, places.last[at], &cut);
+                add(b, &mut block, &cut);
+            }
+            sealed.extend(block);
         }
-        let mut sealed = blocks.concat();
-        sealed.truncate(plain.len());
         sealed
     }
 
-    /// What was encrypted: the blocks are independent, but for the last one, whose stolen bits come first.
-    pub(super) fn decrypt(&self, b: &mut Builder, sealed: &[Wire]) -> Vec<Wire> {
+    /// What was encrypted, with zeros behind its end: the blocks are independent, but for the last but one, whose stolen bits come
+    /// out of the last.
+    pub(super) fn decrypt(&self, b: &mut Builder, sealed: &Sealed<'_>) -> Vec<Wire> {
         let decrypt = |b: &mut Builder, block: &[Wire]| {
             aes::decrypt_expanded(b, STYLE, self.enctype.cipher(), &self.schedule, block)
         };
-        let count = sealed.len().div_ceil(BLOCK);
-        let mut blocks: Vec<(Vec<Wire>, Vec<Wire>)> = Vec::new();
-        let whole = if count > 1 { count - 2 } else { count };
-        for block in sealed.chunks_exact(BLOCK).take(whole) {
-            blocks.push((block.to_vec(), decrypt(b, block)));
-        }
-        if count > 1 {
-            let last = &sealed[(count - 2) * BLOCK..(count - 1) * BLOCK];
-            let short = &sealed[(count - 1) * BLOCK..];
-            let under = decrypt(b, last);
-            let mut stolen = under.clone();
-            stolen[..short.len()].copy_from_slice(short);
-            let first = decrypt(b, &stolen);
-            blocks.push((stolen, first));
-            blocks.push((last.to_vec(), under));
-        }
-        let mut chain = vec![b.constant(false); BLOCK];
+        let places = &sealed.places;
+        // The last but one, put together from what came of it and from what the last one hides.
+        let under = decrypt(b, sealed.full);
+        let differs = arith::xor(b, &under, sealed.cut);
+        let own = masked_bytes(b, places.short, &differs);
+        let stolen = arith::xor(b, &under, &own);
+        let first = decrypt(b, &stolen);
+        let first = arith::xor(b, &first, sealed.before);
+        let last = arith::xor(b, &under, &stolen);
         let mut plain = Vec::new();
-        for (sealed, block) in blocks {
-            plain.extend(arith::xor(b, &block, &chain));
-            chain = sealed;
+        let mut chain = vec![b.constant(false); BLOCK];
+        for at in 0..sealed.class.blocks() {
+            let mut block = masked(b, places.first[at], &first);
+            let end = masked(b, places.last[at], &last);
+            add(b, &mut block, &end);
+            if let Some(whole) = sealed.whole.chunks(BLOCK).nth(at) {
+                let own = decrypt(b, whole);
+                let own = arith::xor(b, &own, &chain);
+                let own = masked(b, places.whole[at], &own);
+                add(b, &mut block, &own);
+                chain = whole.to_vec();
+            }
+            plain.extend(block);
         }
-        plain.truncate(sealed.len());
         plain
     }
 }
 
-/// HMAC, from the states after the two blocks of the key.
-fn hmac(b: &mut Builder, enctype: Enctype, states: [&[Wire]; 2], message: &[Wire]) -> Vec<Wire> {
-    let inner = absorb(b, enctype, states[0], message);
-    absorb(b, enctype, states[1], &inner)
+/// HMAC, from the states after the two blocks of the key, cut to a code's length.
+fn hmac(
+    b: &mut Builder,
+    enctype: Enctype,
+    states: [&[Wire]; 2],
+    secret: &[Wire],
+    hashed: &Hashed<'_>,
+) -> Vec<Wire> {
+    let inner = absorb(b, enctype, states[0], secret, hashed);
+    let mut outer = inner.clone();
+    outer.extend(string(b, &[0x80]));
+    let block = 8 * enctype.hash().block_bytes();
+    outer.resize(block - 64, b.constant(false));
+    outer.extend(string(b, &((block + inner.len()) as u64).to_be_bytes()));
+    let mut code = sha::compress(b, STYLE, enctype.hash(), states[1], &outer);
+    code.truncate(8 * enctype.mac_bytes());
+    code
 }
 
-/// The digest of a message whose first block is in the chaining value already (FIPS 180-4, section 5.1).
-fn absorb(b: &mut Builder, enctype: Enctype, chaining: &[Wire], message: &[Wire]) -> Vec<Wire> {
+/// The digest of a message whose first block is in the chaining value already: the value after the last block.
+fn absorb(
+    b: &mut Builder,
+    enctype: Enctype,
+    chaining: &[Wire],
+    secret: &[Wire],
+    hashed: &Hashed<'_>,
+) -> Vec<Wire> {
     let hash = enctype.hash();
     let block = 8 * hash.block_bytes();
-    // Both hash functions have words of 32 bits, and end with the length in two of them.
-    let length = ((block + message.len()) as u64).to_be_bytes();
-    let mut padded = message.to_vec();
-    padded.extend(string(b, &[0x80]));
-    let filled = (padded.len() + 64).next_multiple_of(block) - 64;
-    padded.resize(filled, b.constant(false));
-    padded.extend(string(b, &length));
-    padded
-        .chunks_exact(block)
-        .fold(chaining.to_vec(), |chaining, block| sha::compress(b, STYLE, hash, &chaining, block))
+    let mut message = hashed.bytes.to_vec();
+    // Behind its end a secret message is zero; so it is where a plan's longest one ends before the last block does.
+    add(b, &mut message, secret);
+    let mut state = chaining.to_vec();
+    let mut digest = vec![b.constant(false); chaining.len()];
+    for (chunk, &is_last) in message.chunks_exact(block).zip(hashed.last) {
+        state = sha::compress(b, STYLE, hash, &state, chunk);
+        let end = masked(b, is_last, &state);
+        add(b, &mut digest, &end);
+    }
+    digest
 }
 
 /// The bits of bytes that everybody knows.

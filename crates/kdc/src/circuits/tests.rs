@@ -1,5 +1,6 @@
-//! Circuits against the same in the clear.
+//! Circuits against the same in the clear, for messages of all lengths of a class.
 
+use super::public::{KEY_IN_PART, KEY_IN_TICKET};
 use super::*;
 use crate::clear::Key;
 
@@ -28,67 +29,94 @@ fn keys_of(key: &Key, usage: Usage) -> Vec<bool> {
     record[at * count..(at + 1) * count].to_vec()
 }
 
+/// So many bytes, and zeros up to `width`.
+fn padded(message: &[u8], width: usize) -> Vec<u8> {
+    [message, &vec![0; width - message.len()]].concat()
+}
+
 #[test]
 fn timestamps_are_verified_and_opened_as_in_the_clear() {
     for enctype in Enctype::ALL {
         let key = key(enctype, 5);
         let keys = keys_of(&key, Usage::Timestamp);
-        for length in [22, 28, 32] {
+        let verify = verify(enctype);
+        for length in 21..=28 {
             let message = pattern(3, length);
             let sealed = key.seal(1, [9; CONFOUNDER], &message);
-            let verify = verify(enctype, sealed.len());
-            let open = open(enctype, sealed.len(), None);
-            let give = |copies: [&[u8]; 3]| {
-                let mut given: Vec<Vec<bool>> = copies.into_iter().map(bits).collect();
-                given.push(keys.clone());
-                given
-            };
-            let all = give([&sealed; 3]);
-            assert_eq!(verify.evaluate(&all).unwrap(), [[true]]);
-            assert_eq!(bytes(&open.evaluate(&all).unwrap()[0]), message);
+            let told = |sealed: &[u8]| verify.evaluate(&[verifies(enctype, sealed), keys.clone()]).unwrap();
+            let opened = told(&sealed);
+            assert_eq!(opened[0], [true]);
+            assert_eq!(bytes(&opened[1]), padded(&message, TIMESTAMP_BYTES), "{enctype}, {length}");
             for at in [0, 16, sealed.len() - 13, sealed.len() - 1] {
                 let mut changed = sealed.clone();
                 changed[at] ^= 0x10;
-                assert_eq!(verify.evaluate(&give([&changed; 3])).unwrap(), [[false]], "{enctype}, {at}");
-                for copies in
-                    [[&changed, &sealed, &sealed], [&sealed, &changed, &sealed], [&sealed, &sealed, &changed]]
-                {
-                    let given = give(copies.map(|copy| &copy[..]));
-                    assert_eq!(verify.evaluate(&given).unwrap(), [[false]], "{enctype}, {at}");
-                    assert_eq!(bytes(&open.evaluate(&given).unwrap()[0]), vec![0; length], "{enctype}, {at}");
-                }
+                assert!(told(&changed).iter().flatten().all(|&bit| !bit), "{enctype}, {length}, {at}");
             }
         }
     }
 }
 
+/// What servers draw, and the session key and confounders that it makes.
+fn draws(enctype: Enctype) -> (Vec<Vec<bool>>, Vec<u8>, [[u8; CONFOUNDER]; 2]) {
+    let drawn: Vec<Vec<u8>> = (0..3).map(|who| pattern(who, drawn_bytes(enctype))).collect();
+    let sum: Vec<u8> =
+        (0..drawn_bytes(enctype)).map(|at| drawn[0][at] ^ drawn[1][at] ^ drawn[2][at]).collect();
+    let (session, confounders) = sum.split_at(enctype.key_bytes());
+    let confounders = [0, 16].map(|at| confounders[at..at + 16].try_into().unwrap());
+    (drawn.iter().map(|drawn| bits(drawn)).collect(), session.to_vec(), confounders)
+}
+
+/// A ciphertext and its code as a circuit gives them.
+fn expected(
+    key: &Key,
+    usage: u32,
+    confounder: [u8; CONFOUNDER],
+    (plain, form): (&[u8], Form),
+    session: &[u8],
+    class: Class,
+) -> [Vec<u8>; 2] {
+    let mut plain = plain.to_vec();
+    plain[form.key_at..form.key_at + session.len()].copy_from_slice(session);
+    let sealed = key.seal(usage, confounder, &plain);
+    let (cipher, code) = sealed.split_at(CONFOUNDER + plain.len());
+    [padded(cipher, block_bytes(class)), code.to_vec()]
+}
+
+/// A message with zeros where its session key goes.
+fn around_key(seed: usize, enctype: Enctype, form: Form) -> Vec<u8> {
+    let mut plain = pattern(seed, form.bytes);
+    plain[form.key_at..form.key_at + enctype.key_bytes()].fill(0);
+    plain
+}
+
 #[test]
-fn tickets_and_replies_are_those_of_the_clear() {
+fn tickets_and_replies_are_those_of_the_clear_at_all_lengths() {
     for enctype in Enctype::ALL {
         let (service, client) = (key(enctype, 1), key(enctype, 2));
-        let (ticket, part) = (Form { bytes: 83, key_at: 21 }, Form { bytes: 112, key_at: 30 });
-        let circuit = reply(enctype, ticket, part);
-        let public = pattern(9, ticket.bytes + part.bytes);
-        let drawn: Vec<Vec<u8>> = (0..3).map(|who| pattern(who, drawn_bytes(enctype))).collect();
-        let mut given: Vec<Vec<bool>> = vec![bits(&public); 3];
-        given.extend(drawn.iter().map(|drawn| bits(drawn)));
-        given.push(keys_of(&service, Usage::Ticket));
-        given.push(keys_of(&client, Usage::Reply));
-        let outputs = circuit.evaluate(&given).unwrap();
-        let sum: Vec<u8> =
-            (0..drawn_bytes(enctype)).map(|at| drawn[0][at] ^ drawn[1][at] ^ drawn[2][at]).collect();
-        let (session, confounders) = sum.split_at(enctype.key_bytes());
-        let expected = |key: &Key, usage, confounder: &[u8], plain: &[u8], at: usize| {
-            let mut plain = plain.to_vec();
-            plain[at..at + session.len()].copy_from_slice(session);
-            key.seal(usage, confounder.try_into().unwrap(), &plain)
-        };
-        let (first, second) = public.split_at(ticket.bytes);
-        assert_eq!(bytes(&outputs[0]), expected(&service, 2, &confounders[..16], first, 21), "{enctype}");
-        assert_eq!(bytes(&outputs[1]), expected(&client, 3, &confounders[16..], second, 30), "{enctype}");
-        assert_eq!(outputs[2], [true]);
-        given[1][40] ^= true;
-        assert!(circuit.evaluate(&given).unwrap().iter().flatten().all(|&bit| !bit));
+        let (drawn, session, confounders) = draws(enctype);
+        for (class, lengths) in
+            [(Class::ALL[0], vec![80, 111, 112, 113, 167]), (Class::ALL[1], vec![112, 231])]
+        {
+            let circuit = reply(enctype, class);
+            for (at, length) in lengths.into_iter().enumerate() {
+                let ticket = Form { bytes: length, key_at: KEY_IN_TICKET + at % 5 };
+                let part =
+                    Form { bytes: length + 16 - 32 * usize::from(length > 150), key_at: KEY_IN_PART + 4 };
+                let plains = [ticket, part].map(|form| (around_key(9, enctype, form), form));
+                let [first, second] = plains.each_ref().map(|(plain, form)| (&plain[..], *form));
+                let mut given = vec![replies(enctype, class, first, second)];
+                given.extend(drawn.clone());
+                given.push(keys_of(&service, Usage::Ticket));
+                given.push(keys_of(&client, Usage::Reply));
+                let outputs: Vec<Vec<u8>> =
+                    circuit.evaluate(&given).unwrap().iter().map(|bits| bytes(bits)).collect();
+                let own = [
+                    expected(&service, 2, confounders[0], first, &session, class),
+                    expected(&client, 3, confounders[1], second, &session, class),
+                ];
+                assert_eq!(outputs, own.concat(), "{enctype}, {length}");
+            }
+        }
     }
 }
 
@@ -98,173 +126,144 @@ struct Asked {
     session: Key,
     subkey: Key,
     sizes: Sizes,
-    layout: Layout,
+    subkey_at: Option<usize>,
     ticket: Vec<u8>,
     plain: Vec<u8>,
     authenticator: Vec<u8>,
     body: Vec<u8>,
+    is_fixed: Vec<bool>,
+    is_opened: Vec<bool>,
 }
 
+const CHECKSUM_AT: usize = 23;
+
 impl Asked {
-    fn new(enctype: Enctype, has_subkey: bool) -> Self {
+    fn new(enctype: Enctype, has_subkey: bool, class: Class, more: usize) -> Self {
         let [krbtgt, session, subkey] = [4, 5, 6].map(|seed| key(enctype, seed));
-        let (key_at, body) = (19, pattern(8, 61));
-        let mut ticket = pattern(1, 90);
+        let (key_at, body) = (KEY_IN_TICKET + more % 5, pattern(8, 60 + more));
+        let mut ticket = pattern(1, 90 + more);
         ticket[key_at..key_at + enctype.key_bytes()].copy_from_slice(session.bytes());
-        let mut plain = pattern(2, 100);
-        let layout = Layout { checksum_at: 23, subkey_at: has_subkey.then_some(100 - enctype.key_bytes()) };
-        plain[23..23 + enctype.mac_bytes()].copy_from_slice(&session.checksum(6, &body));
-        if let Some(at) = layout.subkey_at {
+        let length = 100 + more;
+        let mut plain = pattern(2, length);
+        let subkey_at = has_subkey.then_some(length - enctype.key_bytes());
+        let code = CHECKSUM_AT..CHECKSUM_AT + enctype.mac_bytes();
+        plain[code.clone()].copy_from_slice(&session.checksum(6, &body));
+        if let Some(at) = subkey_at {
             plain[at..].copy_from_slice(subkey.bytes());
         }
         let ticket = krbtgt.seal(2, [1; CONFOUNDER], &ticket);
         let authenticator = session.seal(7, [2; CONFOUNDER], &plain);
-        let sizes = Sizes { ticket: ticket.len(), key_at, authenticator: authenticator.len() };
-        Self { krbtgt, session, subkey, sizes, layout, ticket, plain, authenticator, body }
+        let is_secret = |at: &usize| code.contains(at) || subkey_at.is_some_and(|subkey| *at >= subkey);
+        let is_opened: Vec<bool> = (0..length).map(|at| (50..55).contains(&at)).collect();
+        let is_fixed = (0..length).map(|at| !is_secret(&at) && !is_opened[at]).collect();
+        let sizes = Sizes { class, key_at };
+        Self {
+            krbtgt,
+            session,
+            subkey,
+            sizes,
+            subkey_at,
+            ticket,
+            plain,
+            authenticator,
+            body,
+            is_fixed,
+            is_opened,
+        }
     }
 
-    fn sent(&self) -> Vec<u8> {
-        [&self.ticket[..], &self.authenticator].concat()
+    fn expected<'a>(&'a self, bytes: &'a [u8]) -> Expected<'a> {
+        let (is_fixed, is_opened) = (&self.is_fixed, &self.is_opened);
+        Expected { bytes, is_fixed, is_opened, checksum_at: CHECKSUM_AT, subkey_at: self.subkey_at }
     }
 }
 
 #[test]
 fn tickets_and_authenticators_are_verified_together() {
-    for enctype in Enctype::ALL {
-        let asked = Asked::new(enctype, true);
+    for (enctype, more) in Enctype::ALL.into_iter().zip([0, 7, 67]) {
+        let class = Class::ALL[0];
+        let asked = Asked::new(enctype, true, class, more);
         let keys = keys_of(&asked.krbtgt, Usage::Ticket);
-        let verify = verify_further(enctype, asked.sizes);
-        let give = |sent: [&[u8]; 3]| {
-            let mut given: Vec<Vec<bool>> = sent.into_iter().map(bits).collect();
-            given.push(keys.clone());
-            given
+        let circuit = verify_further(enctype, class);
+        let verify = |ticket: &[u8], authenticator: &[u8]| {
+            let public = verifies_further(enctype, asked.sizes, ticket, authenticator);
+            circuit.evaluate(&[public, keys.clone()]).unwrap()
         };
-        let sent = asked.sent();
-        assert_eq!(verify.evaluate(&give([&sent; 3])).unwrap(), [[true]]);
-        let last = sent.len() - 1;
-        for at in [0, 40, asked.sizes.ticket - 1, asked.sizes.ticket, asked.sizes.ticket + 40, last] {
-            let mut changed = sent.clone();
+        let opened = verify(&asked.ticket, &asked.authenticator);
+        assert_eq!(opened[0], [true]);
+        let mut ticket = pattern(1, 90 + more);
+        ticket[asked.sizes.key_at..asked.sizes.key_at + enctype.key_bytes()].fill(0);
+        assert_eq!(bytes(&opened[1]), padded(&ticket, block_bytes(class) - CONFOUNDER), "{enctype}");
+        for (is_ticket, at) in
+            [(true, 0), (true, 40), (true, asked.ticket.len() - 1), (false, 0), (false, 50)]
+        {
+            let (mut ticket, mut authenticator) = (asked.ticket.clone(), asked.authenticator.clone());
+            let changed = if is_ticket { &mut ticket } else { &mut authenticator };
             changed[at] ^= 4;
-            assert_eq!(verify.evaluate(&give([&changed; 3])).unwrap(), [[false]], "{enctype}, {at}");
-            assert_eq!(
-                verify.evaluate(&give([&sent, &sent, &changed])).unwrap(),
-                [[false]],
-                "{enctype}, {at}"
-            );
+            assert!(verify(&ticket, &authenticator).iter().flatten().all(|&bit| !bit), "{enctype}, {at}");
         }
 
-        let open = open_authenticator(enctype, asked.sizes, asked.layout);
-        let opened = bytes(&open.evaluate(&give([&sent; 3])).unwrap()[0]);
-        let mut expected = asked.plain.clone();
-        expected[23..23 + enctype.mac_bytes()].fill(0);
-        expected[100 - enctype.key_bytes()..].fill(0);
-        assert_eq!(opened, expected, "{enctype}");
-        let mut changed = sent.clone();
-        changed[last] ^= 1;
-        assert!(open.evaluate(&give([&sent, &changed, &sent])).unwrap()[0].iter().all(|&bit| !bit));
-
-        let ticket = super::open(enctype, asked.sizes.ticket, Some(asked.sizes.key_at));
-        let opened = bytes(&ticket.evaluate(&give([&asked.ticket; 3])).unwrap()[0]);
-        let mut expected = pattern(1, 90);
-        expected[asked.sizes.key_at..asked.sizes.key_at + enctype.key_bytes()].fill(0);
-        assert_eq!(opened, expected, "{enctype}");
+        let circuit = open_authenticator(enctype, class);
+        let open = |expected: Expected<'_>| {
+            let public =
+                opens_authenticator(enctype, asked.sizes, &asked.ticket, &asked.authenticator, expected);
+            circuit.evaluate(&[public, keys.clone()]).unwrap()
+        };
+        let opened = open(asked.expected(&asked.plain));
+        let mut shown = vec![0; asked.plain.len()];
+        shown[50..55].copy_from_slice(&asked.plain[50..55]);
+        assert_eq!(opened[0], [true], "{enctype}");
+        assert_eq!(bytes(&opened[1]), padded(&shown, block_bytes(class) - CONFOUNDER), "{enctype}");
+        // Nothing is opened of another form, and what isn't fixed needn't be known.
+        for at in [0, 22, 60] {
+            let mut other = asked.plain.clone();
+            other[at] ^= 1;
+            assert!(open(asked.expected(&other)).iter().flatten().all(|&bit| !bit), "{enctype}, {at}");
+        }
+        let mut blank = asked.plain.clone();
+        let is_fixed = asked.is_fixed.iter();
+        blank.iter_mut().zip(is_fixed).filter(|(_, is_fixed)| !**is_fixed).for_each(|(byte, _)| *byte = 0);
+        assert_eq!(open(asked.expected(&blank)), opened);
     }
 }
 
 #[test]
 fn further_replies_are_under_the_subkey_if_there_is_one() {
-    for (enctype, has_subkey) in
-        Enctype::ALL.into_iter().flat_map(|enctype| [(enctype, true), (enctype, false)])
-    {
-        let asked = Asked::new(enctype, has_subkey);
-        let service = key(enctype, 7);
-        let (ticket, part) = (Form { bytes: 83, key_at: 21 }, Form { bytes: 97, key_at: 30 });
-        let circuit = reply_further(enctype, asked.sizes, asked.layout, asked.body.len(), ticket, part);
-        let plains = pattern(9, ticket.bytes + part.bytes);
-        let public = [asked.sent(), asked.body.clone(), plains.clone()].concat();
-        let drawn: Vec<Vec<u8>> = (0..3).map(|who| pattern(who, drawn_bytes(enctype))).collect();
-        let mut given: Vec<Vec<bool>> = vec![bits(&public); 3];
-        given.extend(drawn.iter().map(|drawn| bits(drawn)));
-        given.push(keys_of(&asked.krbtgt, Usage::Ticket));
-        given.push(keys_of(&service, Usage::Ticket));
-        let outputs = circuit.evaluate(&given).unwrap();
-        assert_eq!(outputs[2], [true]);
-        let sum: Vec<u8> =
-            (0..drawn_bytes(enctype)).map(|at| drawn[0][at] ^ drawn[1][at] ^ drawn[2][at]).collect();
-        let new = &sum[..enctype.key_bytes()];
-        let (key, usage) = if has_subkey { (&asked.subkey, 9) } else { (&asked.session, 8) };
-        for (key, usage, sealed, form, plain) in [
-            (&service, 2, &outputs[0], ticket, &plains[..ticket.bytes]),
-            (key, usage, &outputs[1], part, &plains[ticket.bytes..]),
-        ] {
-            let mut expected = plain.to_vec();
-            expected[form.key_at..form.key_at + new.len()].copy_from_slice(new);
-            assert_eq!(*key.open(usage, &bytes(sealed)).unwrap(), expected, "{enctype}");
-        }
-        // Another body, and another server's wish.
-        let at = 8 * (asked.sizes.ticket + asked.sizes.authenticator + 5);
-        for copies in [0..1, 0..3] {
-            let mut changed = given.clone();
-            changed[copies].iter_mut().for_each(|copy| copy[at] ^= true);
-            assert!(circuit.evaluate(&changed).unwrap().iter().flatten().all(|&bit| !bit), "{enctype}");
+    for enctype in Enctype::ALL {
+        let class = Class::ALL[0];
+        let circuit = reply_further(enctype, class);
+        for (has_subkey, more) in [(true, 9), (false, 64)] {
+            let asked = Asked::new(enctype, has_subkey, class, more);
+            let service = key(enctype, 7);
+            let ticket = Form { bytes: 83 + more, key_at: KEY_IN_TICKET };
+            let part = Form { bytes: 97, key_at: KEY_IN_PART + 1 };
+            let plains = [ticket, part].map(|form| (around_key(9, enctype, form), form));
+            let [first, second] = plains.each_ref().map(|(plain, form)| (&plain[..], *form));
+            let (drawn, session, confounders) = draws(enctype);
+            let run = |body: &[u8]| {
+                let sent = (&asked.ticket[..], &asked.authenticator[..]);
+                let expected = asked.expected(&asked.plain);
+                let public = replies_further(enctype, asked.sizes, sent, expected, body, first, second);
+                let mut given = vec![public];
+                given.extend(drawn.clone());
+                given.push(keys_of(&asked.krbtgt, Usage::Ticket));
+                given.push(keys_of(&service, Usage::Ticket));
+                circuit.evaluate(&given).unwrap()
+            };
+            let outputs = run(&asked.body);
+            assert_eq!(outputs[0], [true]);
+            let (key, usage) = if has_subkey { (&asked.subkey, 9) } else { (&asked.session, 8) };
+            let own = [
+                expected(&service, 2, confounders[0], first, &session, class),
+                expected(key, usage, confounders[1], second, &session, class),
+            ];
+            let outputs: Vec<Vec<u8>> = outputs[1..].iter().map(|bits| bytes(bits)).collect();
+            assert_eq!(outputs, own.concat(), "{enctype}, {has_subkey}");
+            let mut changed = asked.body.clone();
+            changed[5] ^= 1;
+            for body in [&changed[..], &asked.body[1..]] {
+                assert!(run(body).iter().flatten().all(|&bit| !bit), "{enctype}");
+            }
         }
     }
 }
-
-/// ANDs and depths that `docs/kerberos.md` says, for a ticket of 150 bytes, a reply's part of 160, an authenticator of 150 and a
-/// body of 120.
-#[test]
-fn circuits_are_as_large_as_the_page_says() {
-    let form = |bytes| Form { bytes, key_at: 30 };
-    let all = Enctype::ALL.map(|enctype| {
-        let key_at = 30;
-        let (ticket, authenticator) = (enctype.sealed_bytes(150), enctype.sealed_bytes(150));
-        let sizes = Sizes { ticket, key_at, authenticator };
-        let layout = Layout { checksum_at: 60, subkey_at: Some(150 - enctype.key_bytes()) };
-        [
-            enrol(enctype),
-            verify(enctype, enctype.sealed_bytes(28)),
-            super::open(enctype, enctype.sealed_bytes(28), None),
-            reply(enctype, form(150), form(160)),
-            verify_further(enctype, sizes),
-            super::open(enctype, ticket, Some(key_at)),
-            open_authenticator(enctype, sizes, layout),
-            reply_further(enctype, sizes, layout, 120, form(150), form(160)),
-        ]
-        .map(|circuit| (circuit.ands(), circuit.depth()))
-    });
-    assert_eq!(all, SIZES);
-}
-
-const SIZES: [[(usize, u32); 8]; 3] = [
-    [
-        (152_296, 558),
-        (56_752, 1034),
-        (11_999, 81),
-        (286_799, 1946),
-        (346_443, 2549),
-        (57_503, 81),
-        (78_343, 201),
-        (505_664, 2702),
-    ],
-    [
-        (213_574, 592),
-        (63_280, 1066),
-        (16_351, 113),
-        (334_671, 1946),
-        (426_981, 2599),
-        (71_519, 113),
-        (107_523, 277),
-        (623_220, 2868),
-    ],
-    [
-        (1_328_134, 1823),
-        (131_281, 1371),
-        (12_063, 81),
-        (543_317, 2305),
-        (661_647, 3688),
-        (57_567, 81),
-        (246_234, 1525),
-        (1_646_230, 5617),
-    ],
-];

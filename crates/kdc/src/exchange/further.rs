@@ -1,35 +1,12 @@
 //! The TGS exchange: who has a ticket for krbtgt gets one for another service.
 
-use super::{Given, Known, Refusal, Shares, ending, known, service};
-use crate::circuits::Sizes;
+use super::{Given, Memory, Refusal, Shares, Times, fit, fits, known, service, times};
 use crate::enctype::{CONFOUNDER, Enctype};
 use crate::messages::{
     ApRequest, Authenticator, Code, Encrypted, Exchange, Grant, Name, Request, TicketPart, flag, padata,
     ticket_key_at,
 };
 use crate::realm::{Principals, Settings};
-use sha2::{Digest, Sha256};
-use std::collections::HashMap;
-
-/// Bytes that a request's body may have.
-const MAX_BODY: usize = 512;
-/// Authenticators that are remembered at most; while so many are new, no other is taken.
-const MAX_REPLAYS: usize = 1 << 20;
-
-/// Authenticators that came already, by hash, with the time that they say.
-#[derive(Debug, Default)]
-pub struct Replays(HashMap<[u8; 32], i64>);
-
-impl Replays {
-    /// Whether an authenticator is new; then it isn't any more.
-    fn is_new(&mut self, authenticator: &[u8], time: i64, now: i64, max_skew: i64) -> bool {
-        if self.0.len() >= MAX_REPLAYS {
-            self.0.retain(|_, time| time.abs_diff(now) <= max_skew.unsigned_abs());
-        }
-        let hash = Sha256::digest(authenticator).into();
-        self.0.len() < MAX_REPLAYS && self.0.insert(hash, time).is_none()
-    }
-}
 
 /// The reply, and whose ticket it is.
 pub(super) fn issue(
@@ -37,7 +14,7 @@ pub(super) fn issue(
     principals: &Principals,
     request: &Request,
     clock: i64,
-    replays: &mut Replays,
+    memory: &Memory,
     shares: &mut dyn Shares,
 ) -> Result<(Vec<u8>, Name), Refusal> {
     let refuse = |code| Refusal::new(code, clock);
@@ -45,19 +22,21 @@ pub(super) fn issue(
     let service = service(principals, request).map_err(refuse)?;
     let given = request.padata(padata::TICKET).ok_or_else(|| refuse(Code::PadataUnsupported))?;
     let asked = ApRequest::read(given).map_err(|_| refuse(Code::Generic))?;
-    let krbtgt = krbtgt(settings, principals, &asked).map_err(refuse)?;
-    let given = sealed(enctype, asked.ticket, asked.authenticator)
-        .filter(|given| request.body.len() <= MAX_BODY && is_somebodys(settings, principals, given.sizes))
-        .ok_or_else(|| refuse(Code::BadIntegrity))?;
-    let krbtgt = krbtgt.principal.record.as_str();
+    if asked.version != 5 || asked.kind != 14 {
+        return Err(refuse(if asked.version == 5 { Code::MessageType } else { Code::BadVersion }));
+    }
+    let krbtgt = krbtgt(settings, principals, &asked, clock).map_err(refuse)?;
+    let given =
+        sealed(enctype, asked.ticket, asked.authenticator).ok_or_else(|| refuse(Code::BadIntegrity))?;
+    if memory.replays().has(given.authenticator) {
+        return Err(refuse(Code::Repeat));
+    }
+    fit(enctype, &[given.ticket.len(), given.authenticator.len()], request.body.len()).map_err(refuse)?;
 
     let aborted = |error| Refusal::aborted(error, clock);
-    let (right, now) = shares.verify_further(krbtgt, given).map_err(aborted)?;
+    let (ticket, now) = shares.verify_further(krbtgt, given).map_err(aborted)?;
     let refuse = |code| Refusal::new(code, now);
-    if !right {
-        return Err(refuse(Code::BadIntegrity));
-    }
-    let ticket = shares.open_ticket(krbtgt, given).map_err(aborted)?;
+    let ticket = ticket.ok_or_else(|| refuse(Code::BadIntegrity))?;
     let ticket = TicketPart::read(&ticket, enctype, realm).map_err(|_| refuse(Code::BadIntegrity))?;
     if ticket.endtime <= now {
         return Err(refuse(Code::TicketExpired));
@@ -66,39 +45,96 @@ pub(super) fn issue(
     match principals.find(&ticket.client) {
         None => return Err(refuse(Code::ClientUnknown)),
         Some(client) if client.revoked => return Err(refuse(Code::ClientRevoked)),
+        // Nor are those of another one that had its name before.
+        Some(client) if ticket.authtime < client.since => return Err(refuse(Code::ClientUnknown)),
         Some(_) => {}
     }
-    let plain = given.sizes.authenticator - CONFOUNDER - enctype.mac_bytes();
-    let expected = Authenticator::expected(enctype, realm, &ticket.client, plain)
-        .ok_or_else(|| refuse(Code::BadMatch))?;
-    let opened = shares.open_authenticator(krbtgt, given, expected.layout).map_err(aborted)?;
+    let plain = given.authenticator.len() - enctype.sealed_bytes(0);
+    let expected = Authenticator::expected(enctype, realm, &ticket.client, plain).ok_or_else(|| {
+        let bare = Authenticator::lacks_checksum(enctype, realm, &ticket.client, plain);
+        refuse(if bare { Code::NoChecksum } else { Code::BadMatch })
+    })?;
+    let opened = shares.open_authenticator(krbtgt, given, expected.as_given()).map_err(aborted)?;
+    let opened = opened.ok_or_else(|| refuse(Code::BadMatch))?;
     let time = expected.time(&opened).map_err(|_| refuse(Code::BadMatch))?;
     if time.abs_diff(now) > settings.max_skew.unsigned_abs() {
         return Err(refuse(Code::Skew));
     }
-    if !replays.is_new(given.authenticator, time, now, settings.max_skew) {
-        return Err(refuse(Code::Repeat));
-    }
-    let endtime = ending(request, ticket.endtime.min(now + settings.max_life), now)?;
-
+    let times = granted(settings, request, (&asked.service, &ticket), now).map_err(refuse)?;
     let grant = Grant {
         realm,
         client: &ticket.client,
         service: service.name,
         enctype,
-        flags: flag::PRE_AUTHENT,
+        flags: flag::PRE_AUTHENT | times.flags,
         authtime: ticket.authtime,
-        endtime,
+        starttime: times.starttime,
+        endtime: times.endtime,
+        renew_till: times.renew_till,
     };
     let (new, new_form) = grant.ticket_part();
     let (part, part_form) = grant.reply_part(Exchange::Further, request.nonce);
-    let asked = (given, expected.layout, &request.body[..]);
+    fits(&grant, (&new, new_form), (&part, part_form)).map_err(refuse)?;
+    let sent = (given, expected.as_given(), &request.body[..]);
     let sealed = shares
-        .reply_further(krbtgt, &service.principal.record, asked, (&new, new_form), (&part, part_form))
+        .reply_further(krbtgt, &service.principal.record, sent, (&new, new_form), (&part, part_form))
         .map_err(aborted)?;
     let new = sealed.ok_or_else(|| refuse(Code::Modified))?;
+    // Only now: who sees a request could else have another one with its authenticator refused, and the honest one with it.
+    if !memory.replays().note(given.authenticator, time, now, settings.max_skew) {
+        return Err(refuse(Code::Repeat));
+    }
     let reply = grant.further_reply((service.principal.kvno, &new.ticket), &new.part);
     Ok((reply, ticket.client))
+}
+
+/// What a ticket gives a right to: another one that ends no later, or itself again for as long as it lived, or from now on.
+fn granted(
+    settings: &Settings,
+    request: &Request,
+    (service, ticket): (&Name, &TicketPart),
+    now: i64,
+) -> Result<Times, Code> {
+    let again = request.options & (flag::RENEW | flag::VALIDATE);
+    let start = ticket.starttime.unwrap_or(ticket.authtime);
+    if again == 0 {
+        if ticket.flags & flag::INVALID != 0 || start > now + settings.max_skew {
+            return Err(Code::NotYetValid);
+        }
+        if request.options & flag::POSTDATED != 0 && ticket.flags & flag::MAY_POSTDATE == 0 {
+            return Err(Code::CannotPostdate);
+        }
+        let renewable = ticket.renew_till.filter(|_| ticket.flags & flag::RENEWABLE != 0);
+        let latest = ticket.endtime - now;
+        let times = times(settings, request, latest.min(settings.max_life), renewable, now)?;
+        let endtime = times.endtime.min(ticket.endtime);
+        if endtime <= times.starttime.unwrap_or(now) {
+            return Err(Code::NeverValid);
+        }
+        return Ok(Times { endtime, ..times });
+    }
+    // Only the ticket itself comes again.
+    if request.service.as_ref().and_then(Name::text) != service.text() {
+        return Err(Code::BadOption);
+    }
+    let kept = flag::INITIAL | flag::MAY_POSTDATE | flag::POSTDATED | flag::RENEWABLE;
+    let (renew_till, flags) = (ticket.renew_till, ticket.flags & kept);
+    if again & flag::VALIDATE != 0 {
+        if ticket.flags & flag::INVALID == 0 {
+            return Err(Code::BadOption);
+        }
+        if start > now + settings.max_skew {
+            return Err(Code::NotYetValid);
+        }
+        return Ok(Times { starttime: ticket.starttime, endtime: ticket.endtime, renew_till, flags });
+    }
+    let is_renewable = ticket.flags & flag::RENEWABLE != 0 && ticket.flags & flag::INVALID == 0;
+    let until = renew_till.filter(|_| is_renewable).ok_or(Code::BadOption)?;
+    if until <= now {
+        return Err(Code::TicketExpired);
+    }
+    let endtime = until.min(now + (ticket.endtime - start));
+    Ok(Times { starttime: Some(now), endtime, renew_till, flags })
 }
 
 /// krbtgt, if the ticket is for it.
@@ -106,40 +142,24 @@ fn krbtgt<'a>(
     settings: &Settings,
     principals: &'a Principals,
     asked: &'a ApRequest<'_>,
-) -> Result<Known<'a>, Code> {
+    clock: i64,
+) -> Result<&'a str, Code> {
     let text = asked.service.text();
     let is_ours = asked.realm == settings.realm && text == Some(format!("krbtgt/{}", settings.realm));
     let krbtgt = known(principals, Some(&asked.service)).filter(|_| is_ours).ok_or(Code::NotUs)?;
-    if asked.ticket.kvno == Some(krbtgt.principal.kvno as i64) {
-        Ok(krbtgt)
-    } else {
-        Err(Code::BadKeyVersion)
+    if krbtgt.principal.revoked {
+        return Err(Code::ServiceRevoked);
     }
+    asked.ticket.kvno.and_then(|kvno| krbtgt.principal.key(kvno, clock)).ok_or(Code::BadKeyVersion)
 }
 
 /// Ticket and authenticator, if they are of the realm's type and of a length that they can have.
 fn sealed<'a>(enctype: Enctype, ticket: Encrypted<'a>, authenticator: Encrypted<'a>) -> Option<Given<'a>> {
     let fits = |sealed: Encrypted<'_>| {
         let plain = sealed.cipher.len().checked_sub(CONFOUNDER + enctype.mac_bytes())?;
-        (sealed.etype == enctype.number() && plain > 0).then_some(plain)
+        (sealed.etype == enctype.number() && plain > CONFOUNDER).then_some(plain)
     };
     let key_at = ticket_key_at(enctype, fits(ticket)?)?;
     fits(authenticator)?;
-    let (ticket, authenticator) = (ticket.cipher, authenticator.cipher);
-    let sizes = Sizes { ticket: ticket.len(), key_at, authenticator: authenticator.len() };
-    Some(Given { ticket, authenticator, sizes })
-}
-
-/// Whether any principal has tickets and authenticators of these lengths. What strangers send has servers compile programs for
-/// such lengths alone.
-fn is_somebodys(settings: &Settings, principals: &Principals, sizes: Sizes) -> bool {
-    let (enctype, realm) = (settings.enctype, settings.realm.as_str());
-    let overhead = enctype.sealed_bytes(0);
-    principals.names().any(|client| {
-        let (flags, authtime, endtime) = (0, 0, 0);
-        let grant = Grant { realm, client: &client, service: &client, enctype, flags, authtime, endtime };
-        let authenticator = sizes.authenticator - overhead;
-        grant.ticket_part().1.bytes == sizes.ticket - overhead
-            && Authenticator::expected(enctype, realm, &client, authenticator).is_some()
-    })
+    Some(Given { ticket: ticket.cipher, authenticator: authenticator.cipher, key_at })
 }

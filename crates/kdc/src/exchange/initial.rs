@@ -1,6 +1,6 @@
 //! The AS exchange: who has a long-term key gets a ticket.
 
-use super::{Refusal, Shares, ending, known, service};
+use super::{Memory, Refusal, Shares, Times, fits, known, service, times};
 use crate::der::Reader;
 use crate::enctype::{CONFOUNDER, Enctype};
 use crate::messages::{self, Code, Encrypted, Exchange, Grant, Request, flag, padata};
@@ -14,6 +14,7 @@ pub(super) fn issue(
     principals: &Principals,
     request: &Request,
     clock: i64,
+    memory: &Memory,
     shares: &mut dyn Shares,
 ) -> Result<Vec<u8>, Refusal> {
     let refuse = |code| Refusal::new(code, clock);
@@ -23,7 +24,15 @@ pub(super) fn issue(
     if client.principal.revoked {
         return Err(refuse(Code::ClientRevoked));
     }
+    let name = client.name.text().unwrap_or_default();
+    if memory.failures().has_to_wait(&name, settings.max_wrong_passwords, clock) {
+        return Err(refuse(Code::ClientRevoked));
+    }
     let salt = &client.principal.salt;
+    if request.options & (flag::RENEW | flag::VALIDATE) != 0 {
+        // Those are for tickets.
+        return Err(refuse(Code::BadOption));
+    }
     let with_methods = |code, now| {
         let data = Some(messages::methods(enctype, salt));
         Refusal { data, ..Refusal::new(code, now) }
@@ -33,30 +42,37 @@ pub(super) fn issue(
     let sealed = sealed_timestamp(enctype, given).ok_or_else(|| with_methods(Code::PreauthFailed, clock))?;
 
     let aborted = |error| Refusal::aborted(error, clock);
-    let (right, now) = shares.verify(&client.principal.record, sealed).map_err(aborted)?;
-    if !right {
-        return Err(with_methods(Code::PreauthFailed, now));
-    }
-    let timestamp = shares.open(&client.principal.record, sealed).map_err(aborted)?;
-    let Ok(timestamp) = messages::read_timestamp(&timestamp) else {
+    let (timestamp, now) = shares.verify(&client.principal.record, sealed).map_err(aborted)?;
+    let Some(Ok(timestamp)) = timestamp.map(|timestamp| messages::read_timestamp(&timestamp)) else {
+        memory.failures().note(&name, now);
         return Err(with_methods(Code::PreauthFailed, now));
     };
     if timestamp.abs_diff(now) > settings.max_skew.unsigned_abs() {
         return Err(Refusal::new(Code::Skew, now));
     }
-    let endtime = ending(request, now + settings.max_life, now)?;
+    // Its key tells who it is, and is too old: a ticket for changing it is none of this KDC's to give.
+    let age = now.saturating_sub(client.principal.keyed);
+    if !salt.is_empty() && settings.max_password_age > 0 && age > settings.max_password_age {
+        return Err(Refusal::new(Code::KeyExpired, now));
+    }
+    let renewable = now + settings.max_renewable_life;
+    let times = times(settings, request, settings.max_life, Some(renewable), now);
+    let Times { starttime, endtime, renew_till, flags } = times.map_err(|code| Refusal::new(code, now))?;
 
     let grant = Grant {
         realm: &settings.realm,
         client: client.name,
         service: service.name,
         enctype,
-        flags: flag::INITIAL | flag::PRE_AUTHENT,
+        flags: flag::INITIAL | flag::PRE_AUTHENT | flags,
         authtime: now,
+        starttime,
         endtime,
+        renew_till,
     };
     let (ticket, ticket_form) = grant.ticket_part();
     let (part, part_form) = grant.reply_part(Exchange::Initial, request.nonce);
+    fits(&grant, (&ticket, ticket_form), (&part, part_form)).map_err(|code| Refusal::new(code, now))?;
     let new = shares
         .reply(
             &service.principal.record,

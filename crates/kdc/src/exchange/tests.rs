@@ -21,17 +21,12 @@ struct Clear {
 }
 
 impl Shares for Clear {
-    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(bool, i64), Error> {
+    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(Option<Vec<u8>>, i64), Error> {
         self.asked.push("verify");
         if self.gone {
             return Err(Error::Refused("a server is missing".into()));
         }
-        Ok((self.keys[client].open(1, sealed).is_some(), NOW))
-    }
-
-    fn open(&mut self, client: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-        self.asked.push("open");
-        Ok(self.keys[client].open(1, sealed).unwrap().to_vec())
+        Ok((self.keys[client].open(1, sealed).map(|opened| opened.to_vec()), NOW))
     }
 
     fn reply(
@@ -51,52 +46,49 @@ impl Shares for Clear {
         Ok(Sealed { ticket: seal(service, 2, ticket), part: seal(client, 3, part) })
     }
 
-    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(bool, i64), Error> {
+    fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(Option<Vec<u8>>, i64), Error> {
         self.asked.push("verify");
         let session = self.session_of(krbtgt, given);
         let right = session.is_some_and(|session| session.open(7, given.authenticator).is_some());
-        Ok((right, NOW))
-    }
-
-    fn open_ticket(&mut self, krbtgt: &str, given: Given<'_>) -> Result<Vec<u8>, Error> {
-        self.asked.push("ticket");
-        let mut plain = self.keys[krbtgt].open(2, given.ticket).unwrap().to_vec();
-        plain[given.sizes.key_at..given.sizes.key_at + self.session.len()].fill(0);
-        Ok(plain)
+        let plain = self.keys[krbtgt].open(2, given.ticket).filter(|_| right).map(|plain| {
+            let mut plain = plain.to_vec();
+            plain[given.key_at..given.key_at + self.session.len()].fill(0);
+            plain
+        });
+        Ok((plain, NOW))
     }
 
     fn open_authenticator(
         &mut self,
         krbtgt: &str,
         given: Given<'_>,
-        layout: Layout,
-    ) -> Result<Vec<u8>, Error> {
+        expected: Expected<'_>,
+    ) -> Result<Option<Vec<u8>>, Error> {
         self.asked.push("authenticator");
         let session = self.session_of(krbtgt, given).unwrap();
-        let mut plain = session.open(7, given.authenticator).unwrap().to_vec();
-        plain[layout.checksum_at..layout.checksum_at + session.enctype().mac_bytes()].fill(0);
-        if let Some(at) = layout.subkey_at {
-            plain[at..at + self.session.len()].fill(0);
-        }
-        Ok(plain)
+        let plain = session.open(7, given.authenticator).unwrap();
+        let all = || plain.iter().enumerate();
+        let fits = all().all(|(at, byte)| !expected.is_fixed[at] || *byte == expected.bytes[at]);
+        let opened = all().map(|(at, byte)| if expected.is_opened[at] { *byte } else { 0 }).collect();
+        Ok((fits && plain.len() == expected.bytes.len()).then_some(opened))
     }
 
     fn reply_further(
         &mut self,
         krbtgt: &str,
         service: &str,
-        (given, layout, body): (Given<'_>, Layout, &[u8]),
+        (given, expected, body): (Given<'_>, Expected<'_>, &[u8]),
         ticket: (&[u8], Form),
         part: (&[u8], Form),
     ) -> Result<Option<Sealed>, Error> {
         self.asked.push("reply");
         let session = self.session_of(krbtgt, given).unwrap();
         let plain = session.open(7, given.authenticator).unwrap();
-        let at = layout.checksum_at;
+        let at = expected.checksum_at;
         if plain[at..at + session.enctype().mac_bytes()] != session.checksum(6, body) {
             return Ok(None);
         }
-        assert!(layout.subkey_at.is_none());
+        assert!(expected.subkey_at.is_none());
         self.keys.insert("session".into(), session);
         let sealed = |key: &Key, usage, plain: &[u8]| key.seal(usage, [usage as u8; CONFOUNDER], plain);
         let ticket = sealed(&self.keys[service], 2, ticket.0);
@@ -108,7 +100,7 @@ impl Clear {
     fn session_of(&self, krbtgt: &str, given: Given<'_>) -> Option<Key> {
         let key = &self.keys[krbtgt];
         let plain = key.open(2, given.ticket)?;
-        let at = given.sizes.key_at;
+        let at = given.key_at;
         Key::new(key.enctype(), &plain[at..at + key.enctype().key_bytes()])
     }
 }
@@ -117,7 +109,7 @@ struct World {
     settings: Settings,
     principals: Principals,
     shares: Clear,
-    replays: Replays,
+    memory: Memory,
     enctype: Enctype,
 }
 
@@ -131,6 +123,9 @@ impl World {
             orders: String::new(),
             servers: Default::default(),
             max_life: 36000,
+            max_renewable_life: 100_000,
+            max_password_age: 0,
+            max_wrong_passwords: 10,
             max_skew: 300,
             max_datagram: 1400,
         };
@@ -140,7 +135,8 @@ impl World {
         {
             let record = format!("key {name}");
             let salt = if name.contains('/') { String::new() } else { format!("{REALM}{name}") };
-            principals.put(name.into(), Principal { kvno, record: record.clone(), salt, revoked });
+            principals.put_key(name, (kvno, record.clone()), salt, 0, 0);
+            principals.get_mut(name).unwrap().revoked = revoked;
             keys.insert(record, Key::of_password(enctype, name.as_bytes(), b"salt", 2));
         }
         let session = (0..enctype.key_bytes()).map(|at| at as u8 + 1).collect();
@@ -148,7 +144,7 @@ impl World {
             settings,
             principals,
             shares: Clear { keys, session, asked: Vec::new(), gone: false },
-            replays: Replays::default(),
+            memory: Memory::default(),
             enctype,
         }
     }
@@ -156,7 +152,7 @@ impl World {
     fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         self.shares.asked.clear();
         let answer =
-            answer(&self.settings, &self.principals, request, NOW - 7, &mut self.replays, &mut self.shares);
+            answer(&self.settings, &self.principals, request, NOW - 7, &self.memory, &mut self.shares);
         assert!(answer.failed.is_none());
         answer.bytes
     }
@@ -176,7 +172,9 @@ struct Asked {
     client: Option<&'static str>,
     realm: &'static str,
     service: &'static str,
+    from: Option<i64>,
     till: i64,
+    rtime: Option<i64>,
     etypes: Vec<i32>,
     timestamp: Option<Vec<u8>>,
     /// PA-TGS-REQ.
@@ -194,7 +192,9 @@ impl Asked {
             client: Some("ann"),
             realm: REALM,
             service,
+            from: None,
             till: 0,
+            rtime: None,
             etypes,
             timestamp,
             ticket: None,
@@ -212,7 +212,9 @@ impl Asked {
             self.client.map_or_else(Vec::new, |client| field(1, &name(client))),
             field(2, &text(self.realm)),
             field(3, &name(self.service)),
+            self.from.map_or_else(Vec::new, |from| field(4, &time(from))),
             field(5, &time(self.till)),
+            self.rtime.map_or_else(Vec::new, |rtime| field(6, &time(rtime))),
             field(7, &integer(77)),
             field(8, &sequence(&[&etypes])),
         ];
@@ -247,7 +249,7 @@ fn who_knows_the_password_gets_a_ticket_and_its_key() {
         let mut world = World::new(enctype);
         let request = Asked::new(&world).bytes();
         let reply = world.answer(&request);
-        assert_eq!(world.shares.asked, ["verify", "open", "reply"]);
+        assert_eq!(world.shares.asked, ["verify", "reply"]);
         let mut fields =
             Reader::new(&reply).inside(tag::application(11)).unwrap().inside(tag::SEQUENCE).unwrap();
         assert_eq!(fields.field(0).unwrap().integer().unwrap(), 5);
@@ -297,13 +299,17 @@ type Case = (i64, &'static [&'static str], fn(&World, &mut Asked));
 #[test]
 fn everything_else_is_refused_as_the_rfc_says() {
     let mut world = World::new(Enctype::Aes256Sha1);
-    let cases: [Case; 17] = [
+    let cases: [Case; 21] = [
         (6, &[], |_, asked| asked.client = Some("ben")),
         (6, &[], |_, asked| asked.client = None),
         (6, &[], |_, asked| asked.client = Some("a[1]")),
         (7, &[], |_, asked| asked.service = "host/c.d"),
-        (11, &["verify", "open"], |_, asked| asked.till = NOW),
-        (13, &[], |_, asked| asked.options = 1 << 25),
+        (11, &["verify"], |_, asked| asked.till = NOW),
+        (13, &[], |_, asked| asked.options = flag::RENEW),
+        (13, &[], |_, asked| asked.options = 1 << 29),
+        (10, &["verify"], |_, asked| asked.from = Some(NOW + 301)),
+        (10, &["verify"], |_, asked| asked.options = flag::POSTDATED),
+        (12, &["verify"], |_, asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW + 100_001))),
         (14, &[], |_, asked| asked.etypes = vec![17, 23]),
         (16, &[], |_, asked| asked.message = 12),
         (18, &[], |_, asked| asked.client = Some("gone")),
@@ -311,8 +317,8 @@ fn everything_else_is_refused_as_the_rfc_says() {
         (24, &[], |_, asked| asked.timestamp = Some(vec![0x30, 0])),
         (25, &[], |_, asked| asked.timestamp = None),
         (27, &[], |_, asked| asked.service = "ann"),
-        (37, &["verify", "open"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW + 301))),
-        (37, &["verify", "open"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW - 301))),
+        (37, &["verify"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW + 301))),
+        (37, &["verify"], |world, asked| asked.timestamp = Some(world.sealed("key ann", NOW - 301))),
         (68, &[], |_, asked| asked.realm = "OTHER.EXAMPLE"),
         (60, &[], |_, asked| asked.message = 14),
     ];
@@ -344,8 +350,17 @@ struct Further {
     client: &'static str,
     /// Whom the authenticator names.
     named: &'static str,
+    flags: u32,
+    starttime: Option<i64>,
     endtime: i64,
+    renew_till: Option<i64>,
     time: i64,
+    /// Version and type of the AP-REQ.
+    head: (i64, i64),
+    /// Whether there is no checksum.
+    bare: bool,
+    /// What the request says besides.
+    wish: fn(&mut Asked),
     /// What the checksum is of; the request's body if it isn't said.
     body: Option<Vec<u8>>,
     /// A byte of the ticket's ciphertext that is changed.
@@ -356,7 +371,25 @@ impl Further {
     fn new() -> Self {
         let (service, endtime, time) = ("krbtgt/TEST.EXAMPLE", NOW + 600, NOW - 30);
         let (client, named, body, changed) = ("ann", "ann", None, None);
-        Self { realm: REALM, service, kvno: 1, client, named, endtime, time, body, changed }
+        let (flags, starttime, renew_till) = (flag::PRE_AUTHENT, None, None);
+        let (realm, kvno, head, bare, wish) = (REALM, 1, (5, 14), false, (|_| ()) as fn(&mut Asked));
+        Self {
+            realm,
+            service,
+            kvno,
+            client,
+            named,
+            flags,
+            starttime,
+            endtime,
+            renew_till,
+            time,
+            head,
+            bare,
+            wish,
+            body,
+            changed,
+        }
     }
 
     /// The PA-TGS-REQ.
@@ -370,9 +403,11 @@ impl Further {
             client: &client,
             service: &service,
             enctype,
-            flags: flag::PRE_AUTHENT,
+            flags: self.flags,
             authtime: NOW - 500,
+            starttime: self.starttime,
             endtime: self.endtime,
+            renew_till: self.renew_till,
         };
         let (mut plain, form) = grant.ticket_part();
         plain[form.key_at..form.key_at + session.bytes().len()].copy_from_slice(session.bytes());
@@ -391,7 +426,7 @@ impl Further {
             field(0, &integer(5)),
             field(1, &text(REALM)),
             field(2, &names(self.named)),
-            field(3, &checksum),
+            if self.bare { Vec::new() } else { field(3, &checksum) },
             field(4, &integer(123_456)),
             field(5, &time(self.time)),
         ];
@@ -407,8 +442,8 @@ impl Further {
         ];
         let ticket = element(tag::application(1), &[&sequence(&[&ticket.concat()])]);
         let fields = [
-            field(0, &integer(5)),
-            field(1, &integer(14)),
+            field(0, &integer(self.head.0)),
+            field(1, &integer(self.head.1)),
             field(2, &flags(0)),
             field(3, &ticket),
             field(4, &sequence(&[&etype, &field(2, &octets(&authenticator))])),
@@ -420,6 +455,7 @@ impl Further {
 fn further(world: &World, given: &Further) -> Vec<u8> {
     let mut asked = Asked { message: 12, client: None, timestamp: None, ..Asked::new(world) };
     asked.service = "host/a.b";
+    (given.wish)(&mut asked);
     asked.ticket = Some(given.bytes(world, &asked.body()));
     asked.bytes()
 }
@@ -430,7 +466,7 @@ fn who_has_a_ticket_gets_another() {
         let mut world = World::new(enctype);
         let request = further(&world, &Further::new());
         let reply = world.answer(&request);
-        assert_eq!(world.shares.asked, ["verify", "ticket", "authenticator", "reply"]);
+        assert_eq!(world.shares.asked, ["verify", "authenticator", "reply"]);
         let mut fields =
             Reader::new(&reply).inside(tag::application(13)).unwrap().inside(tag::SEQUENCE).unwrap();
         assert_eq!(fields.field(0).unwrap().integer().unwrap(), 5);
@@ -454,10 +490,10 @@ fn who_has_a_ticket_gets_another() {
 
 #[test]
 fn tickets_that_are_not_right_are_refused() {
-    const OPENED: &[&str] = &["verify", "ticket"];
-    const ALL: &[&str] = &["verify", "ticket", "authenticator"];
+    const OPENED: &[&str] = &["verify"];
+    const ALL: &[&str] = &["verify", "authenticator"];
     type Case = (i64, &'static [&'static str], fn(&mut Further));
-    let cases: [Case; 14] = [
+    let cases: [Case; 26] = [
         (6, OPENED, |given| (given.client, given.named) = ("ben", "ben")),
         (18, OPENED, |given| (given.client, given.named) = ("gone", "gone")),
         (31, &["verify"], |given| given.changed = Some(40)),
@@ -466,12 +502,37 @@ fn tickets_that_are_not_right_are_refused() {
         (35, &[], |given| given.service = "krbtgt/OTHER"),
         (35, &[], |given| given.realm = "OTHER"),
         (36, ALL, |given| given.named = "bob"),
-        (31, &[], |given| given.named = "someone-else"),
-        (31, &[], |given| (given.client, given.named) = ("someone", "someone")),
+        (36, OPENED, |given| given.named = "someone-else"),
+        (6, OPENED, |given| (given.client, given.named) = ("someone", "someone")),
         (37, ALL, |given| given.time = NOW - 301),
         (37, ALL, |given| given.time = NOW + 301),
-        (41, &["verify", "ticket", "authenticator", "reply"], |given| given.body = Some(b"another".to_vec())),
+        (41, &["verify", "authenticator", "reply"], |given| given.body = Some(b"another".to_vec())),
         (44, &[], |given| given.kvno = 2),
+        (39, &[], |given| given.head = (4, 14)),
+        (40, &[], |given| given.head = (5, 10)),
+        (50, OPENED, |given| given.bare = true),
+        (33, ALL, |given| given.flags |= flag::INVALID),
+        (33, ALL, |given| given.starttime = Some(NOW + 301)),
+        (33, ALL, |given| {
+            (given.flags, given.starttime) = (flag::INVALID, Some(NOW + 301));
+            given.wish = |asked| (asked.options, asked.service) = (flag::VALIDATE, "krbtgt/TEST.EXAMPLE");
+        }),
+        (13, ALL, |given| given.wish = |asked| asked.options = flag::RENEW),
+        (13, ALL, |given| {
+            given.wish = |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE");
+        }),
+        (13, ALL, |given| {
+            given.wish = |asked| (asked.options, asked.service) = (flag::VALIDATE, "krbtgt/TEST.EXAMPLE");
+        }),
+        (32, ALL, |given| {
+            (given.flags, given.renew_till) = (flag::RENEWABLE, Some(NOW));
+            given.wish = |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE");
+        }),
+        (10, ALL, |given| given.wish = |asked| asked.options = flag::POSTDATED),
+        (11, ALL, |given| {
+            given.flags |= flag::MAY_POSTDATE;
+            given.wish = |asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW + 601));
+        }),
     ];
     let mut world = World::new(Enctype::Aes256Sha1);
     for (code, computed, change) in cases {
@@ -482,6 +543,91 @@ fn tickets_that_are_not_right_are_refused() {
         assert_eq!(read_error(&reply), Some(code));
         assert_eq!(world.shares.asked, computed, "{code}");
     }
+}
+
+/// What a TGS-REP says under the session key: flags, begin, end, and until when it can be renewed.
+fn said(world: &World, reply: &[u8]) -> (u32, Option<i64>, i64, Option<i64>) {
+    let mut fields = Reader::new(reply).inside(tag::application(13)).unwrap().inside(tag::SEQUENCE).unwrap();
+    for number in [0, 1, 3, 4, 5] {
+        fields.field(number).unwrap();
+    }
+    let mut sealed = fields.field(6).unwrap().inside(tag::SEQUENCE).unwrap();
+    sealed.field(0).unwrap();
+    let sealed = sealed.field(2).unwrap().content(tag::OCTETS).unwrap();
+    let part = world.shares.keys["session"].open(8, sealed).unwrap();
+    let mut part = Reader::new(&part).inside(tag::application(26)).unwrap().inside(tag::SEQUENCE).unwrap();
+    for number in [0, 1, 2] {
+        part.field(number).unwrap();
+    }
+    let flags = part.field(4).unwrap().flags().unwrap();
+    part.field(5).unwrap();
+    let start = part.optional(6).unwrap().map(|mut start| start.time().unwrap());
+    let end = part.field(7).unwrap().time().unwrap();
+    (flags, start, end, part.optional(8).unwrap().map(|mut until| until.time().unwrap()))
+}
+
+#[test]
+fn wrong_passwords_cost_their_principal_a_minute() {
+    let mut world = World::new(Enctype::Aes128Sha1);
+    let right = Asked::new(&world).bytes();
+    let wrong = Asked { timestamp: Some(world.sealed("key host/a.b", NOW)), ..Asked::new(&world) }.bytes();
+    for _ in 0..10 {
+        assert_eq!(read_error(&world.answer(&wrong)), Some(24));
+    }
+    assert_eq!((read_error(&world.answer(&right)), world.shares.asked.len()), (Some(18), 0));
+}
+
+#[test]
+fn a_password_that_is_too_old_gives_no_tickets() {
+    let mut world = World::new(Enctype::Aes128Sha1);
+    world.settings.max_password_age = 1000;
+    let request = Asked::new(&world).bytes();
+    assert_eq!(read_error(&world.answer(&request)), Some(23));
+    world.principals.put_key("ann", (4, "key ann".into()), "salt".into(), NOW - 1000, 0);
+    assert_eq!(read_error(&world.answer(&request)), None);
+    // Keys of no password don't age; and a server that isn't there is none of the client's faults.
+    world.shares.gone = true;
+    let answer = answer(&world.settings, &world.principals, &request, NOW, &world.memory, &mut world.shares);
+    assert_eq!((read_error(&answer.bytes), answer.failed.is_some()), (Some(29), true));
+}
+
+#[test]
+fn tickets_are_renewed_and_validated() {
+    let mut world = World::new(Enctype::Aes128Sha1);
+    // It lived for 1,100 seconds, and does so again; but no longer than it can be renewed.
+    let flags = flag::PRE_AUTHENT | flag::INITIAL | flag::RENEWABLE;
+    for (renew_till, endtime, time) in [(NOW + 5000, NOW + 1100, NOW), (NOW + 700, NOW + 700, NOW + 1)] {
+        let again = Further {
+            flags,
+            renew_till: Some(renew_till),
+            time,
+            wish: |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE"),
+            ..Further::new()
+        };
+        let reply = world.answer(&further(&world, &again));
+        assert_eq!(said(&world, &reply), (flags, Some(NOW), endtime, Some(renew_till)));
+    }
+    let begins = Further {
+        flags: flag::PRE_AUTHENT | flag::INVALID | flag::POSTDATED,
+        starttime: Some(NOW - 10),
+        wish: |asked| (asked.options, asked.service) = (flag::VALIDATE, "krbtgt/TEST.EXAMPLE"),
+        ..Further::new()
+    };
+    let reply = world.answer(&further(&world, &begins));
+    assert_eq!(said(&world, &reply), (flag::PRE_AUTHENT | flag::POSTDATED, Some(NOW - 10), NOW + 600, None));
+    // One that may begin later gives one that does, and a renewable one renewable ones, within its own bounds.
+    let later = Further {
+        flags: flag::MAY_POSTDATE | flag::RENEWABLE,
+        renew_till: Some(NOW + 5000),
+        wish: |asked| {
+            asked.options = flag::POSTDATED | flag::RENEWABLE;
+            (asked.from, asked.rtime) = (Some(NOW + 400), Some(NOW + 9000));
+        },
+        ..Further::new()
+    };
+    let reply = world.answer(&further(&world, &later));
+    let flags = flag::PRE_AUTHENT | flag::POSTDATED | flag::INVALID | flag::RENEWABLE;
+    assert_eq!(said(&world, &reply), (flags, Some(NOW + 400), NOW + 600, Some(NOW + 5000)));
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! What the TGS exchange adds: tickets and authenticators.
 
 use super::{Encrypted, Name, PVNO, no_key};
-use crate::circuits::Layout;
+use crate::circuits::Expected;
 use crate::der::{Malformed, Reader, element, field, integer, octets, sequence, tag, text, time};
 use crate::enctype::Enctype;
 
@@ -11,6 +11,10 @@ const TIME: usize = 15;
 /// An AP-REQ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApRequest<'a> {
+    /// The protocol's version, which has to be 5.
+    pub version: i64,
+    /// The message's type, which has to be 14.
+    pub kind: i64,
     /// The realm of the ticket's service.
     pub realm: String,
     /// That service.
@@ -30,9 +34,7 @@ impl<'a> ApRequest<'a> {
         let mut whole = Reader::new(bytes);
         let mut fields = whole.inside(tag::application(14))?.inside(tag::SEQUENCE)?;
         whole.end()?;
-        if fields.field(0)?.integer()? != PVNO || fields.field(1)?.integer()? != 14 {
-            return Err(Malformed("version or type of the AP-REQ"));
-        }
+        let (version, kind) = (fields.field(0)?.integer()?, fields.field(1)?.integer()?);
         fields.field(2)?.flags()?;
         let mut ticket = fields.field(3)?.inside(tag::application(1))?.inside(tag::SEQUENCE)?;
         let authenticator = Encrypted::read(&mut fields.field(4)?)?;
@@ -44,7 +46,7 @@ impl<'a> ApRequest<'a> {
         let service = Name::read(&mut ticket.field(2)?)?;
         let sealed = Encrypted::read(&mut ticket.field(3)?)?;
         ticket.end()?;
-        Ok(Self { realm, service, ticket: sealed, authenticator })
+        Ok(Self { version, kind, realm, service, ticket: sealed, authenticator })
     }
 }
 
@@ -69,10 +71,16 @@ pub fn ticket_key_at(enctype: Enctype, bytes: usize) -> Option<usize> {
 pub struct TicketPart {
     /// Whose it is.
     pub client: Name,
+    /// Its flags.
+    pub flags: u32,
     /// When the client was authenticated.
     pub authtime: i64,
+    /// When it begins, if not then.
+    pub starttime: Option<i64>,
     /// When it ends.
     pub endtime: i64,
+    /// Until when it can be renewed, if it can.
+    pub renew_till: Option<i64>,
 }
 
 impl TicketPart {
@@ -85,16 +93,18 @@ impl TicketPart {
         let mut whole = Reader::new(bytes);
         let mut fields = whole.inside(tag::application(3))?.inside(tag::SEQUENCE)?;
         whole.end()?;
-        fields.field(0)?.flags()?;
+        let flags = fields.field(0)?.flags()?;
         if fields.field(1)?.rest() != no_key(enctype) || fields.field(2)?.text()? != realm {
             return Err(OTHER);
         }
         let client = Name::read(&mut fields.field(3)?)?;
         fields.field(4)?;
         let authtime = fields.field(5)?.time()?;
+        let starttime = fields.optional(6)?.map(|mut start| start.time()).transpose()?;
         let endtime = fields.field(7)?.time()?;
+        let renew_till = fields.optional(8)?.map(|mut until| until.time()).transpose()?;
         fields.end()?;
-        Ok(Self { client, authtime, endtime })
+        Ok(Self { client, flags, authtime, starttime, endtime, renew_till })
     }
 }
 
@@ -102,13 +112,14 @@ impl TicketPart {
 /// ticket that it comes with, and from its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authenticator {
-    /// Its bytes, with zeros for microseconds, time, checksum and subkey.
+    /// Its bytes, with zeros for those that it may have as it likes.
     bytes: Vec<u8>,
-    /// Where checksum and subkey are.
-    pub layout: Layout,
-    /// Where the microseconds are.
-    micros: std::ops::Range<usize>,
-    /// Where the time is.
+    /// Which of them it has to have.
+    is_fixed: Vec<bool>,
+    /// Which of them tell the time.
+    is_opened: Vec<bool>,
+    checksum_at: usize,
+    subkey_at: Option<usize>,
     time_at: usize,
 }
 
@@ -139,31 +150,48 @@ impl Authenticator {
         let micros_end = time_end - time_field.len();
         let time_at = time_end - TIME;
         bytes[time_at..time_end].fill(0);
-        let layout = Layout {
-            checksum_at: micros_end - micros_field.len() - enctype.mac_bytes(),
-            subkey_at: subkey.then(|| bytes.len() - enctype.key_bytes()),
-        };
-        Self { bytes, layout, micros: micros_end - micros..micros_end, time_at }
+        let checksum_at = micros_end - micros_field.len() - enctype.mac_bytes();
+        let subkey_at = subkey.then(|| bytes.len() - enctype.key_bytes());
+        let subkey_from = subkey_at.unwrap_or(bytes.len());
+        let free = [
+            checksum_at..checksum_at + enctype.mac_bytes(),
+            micros_end - micros..micros_end,
+            time_at..time_end,
+            subkey_from..bytes.len(),
+        ];
+        let is_fixed = (0..bytes.len()).map(|at| !free.iter().any(|free| free.contains(&at))).collect();
+        let is_opened = (0..bytes.len()).map(|at| (time_at..time_end).contains(&at)).collect();
+        Self { bytes, is_fixed, is_opened, checksum_at, subkey_at, time_at }
     }
 
-    /// The time in an authenticator whose checksum and subkey were left out.
+    /// Whether one of so many bytes has no checksum, though it looks as it should otherwise.
+    pub fn lacks_checksum(enctype: Enctype, realm: &str, client: &Name, bytes: usize) -> bool {
+        let field_bytes = |form: &Self| {
+            let checksum_type = field(0, &integer(enctype.checksum_type().into()));
+            let checksum = sequence(&[&checksum_type, &field(1, &octets(&vec![0; enctype.mac_bytes()]))]);
+            form.bytes.len() - field(3, &checksum).len()
+        };
+        let forms = [true, false].into_iter().flat_map(|subkey| (1..=3).map(move |micros| (subkey, micros)));
+        // Two lengths before it may take a byte less each.
+        let mut all =
+            forms.map(|(subkey, micros)| field_bytes(&Self::form(enctype, realm, client, subkey, micros)));
+        all.any(|without| (without - 2..=without).contains(&bytes))
+    }
+
+    /// What servers tell of it where it is opened.
+    pub fn as_given(&self) -> Expected<'_> {
+        let Self { bytes, is_fixed, is_opened, checksum_at, subkey_at, .. } = self;
+        Expected { bytes, is_fixed, is_opened, checksum_at: *checksum_at, subkey_at: *subkey_at }
+    }
+
+    /// The time, of what was opened of one that looks so.
     ///
     /// # Errors
-    /// If it isn't as expected.
+    /// If it is none.
     pub fn time(&self, opened: &[u8]) -> Result<i64, Malformed> {
-        const OTHER: Malformed = Malformed("an authenticator isn't as its ticket says");
-        if opened.len() != self.bytes.len() {
-            return Err(OTHER);
-        }
-        let mut own = self.bytes.clone();
-        let digits = self.time_at..self.time_at + TIME;
-        for free in [self.micros.clone(), digits.clone()] {
-            own[free.clone()].copy_from_slice(&opened[free]);
-        }
-        if own != opened {
-            return Err(OTHER);
-        }
-        Reader::new(&element(tag::TIME, &[&opened[digits]])).time()
+        let digits =
+            opened.get(self.time_at..self.time_at + TIME).ok_or(Malformed("an authenticator's time"))?;
+        Reader::new(&element(tag::TIME, &[digits])).time()
     }
 }
 
@@ -182,8 +210,12 @@ mod tests {
                 let grant = Grant { realm, client: &client, service, enctype, flags, authtime, endtime };
                 let (bytes, form) = grant.ticket_part();
                 assert_eq!(ticket_key_at(enctype, bytes.len()), Some(form.key_at), "{length}");
+                assert!(crate::circuits::fits(true, form));
+                for exchange in [crate::messages::Exchange::Initial, crate::messages::Exchange::Further] {
+                    assert!(crate::circuits::fits(false, grant.reply_part(exchange, 1 << 31).1));
+                }
                 let read = TicketPart::read(&bytes, enctype, "R").unwrap();
-                assert_eq!(read, TicketPart { client, authtime, endtime });
+                assert_eq!(read, TicketPart { client, flags, authtime, starttime, endtime, renew_till });
                 assert!(TicketPart::read(&bytes, enctype, "S").is_err());
             }
             assert_eq!(ticket_key_at(enctype, 30), None);
@@ -200,15 +232,26 @@ mod tests {
                     let length = form.bytes.len();
                     let found = Authenticator::expected(enctype, "REALM", &client, length).unwrap();
                     assert_eq!(found, form);
-                    let mut opened = form.bytes.clone();
+                    let mut opened = vec![0; length];
                     opened[form.time_at..form.time_at + TIME].copy_from_slice(b"20261124115959Z");
-                    opened[form.micros.clone()].fill(7);
                     assert_eq!(form.time(&opened).unwrap(), 1_795_521_599);
+                    opened[form.time_at] = b'x';
+                    assert!(form.time(&opened).is_err() && form.time(&[]).is_err());
+                    // Whatever is secret is neither compared nor opened, and what is opened is the time alone.
+                    let given = form.as_given();
+                    let secret = given.checksum_at..given.checksum_at + enctype.mac_bytes();
+                    let subkey = given.subkey_at.unwrap_or(length);
                     for at in 0..length {
-                        let mut changed = opened.clone();
-                        changed[at] ^= 0x80;
-                        assert_eq!(form.time(&changed).is_ok(), form.micros.contains(&at), "{at}");
+                        let is_secret = secret.contains(&at) || at >= subkey;
+                        assert!(!(is_secret && (given.is_fixed[at] || given.is_opened[at])));
                     }
+                    assert_eq!(given.is_opened.iter().filter(|opened| **opened).count(), TIME);
+                    assert_eq!(
+                        given.is_fixed.iter().filter(|fixed| !**fixed).count(),
+                        TIME + micros
+                            + enctype.mac_bytes()
+                            + if subkey < length { enctype.key_bytes() } else { 0 }
+                    );
                 }
             }
             assert_eq!(Authenticator::expected(enctype, "REALM", &client, 50), None);

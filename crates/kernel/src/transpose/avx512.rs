@@ -2,6 +2,8 @@
 //!
 //! A chunk is eight blocks of 64 elements. Two shapes of the same 512-bit vectors meet here: *bytes* `[block][k]`,
 //! whose vector `k` holds byte `k` of something 64 times, and *lines*, whose eight words are one plane's.
+//!
+//! Vectors are written out one by one: what is given to `array::map` isn't compiled into its caller here.
 
 use super::{CHUNK, LINE, Tile};
 use crate::Word;
@@ -20,7 +22,11 @@ pub(super) fn split<W: Word>(src: &[W; CHUNK], tile: &mut Tile) {
         *block = interleave(&bytes);
     }
     for vector in 0..8 {
-        let lines = transpose_words(&blocks.each_ref().map(|block| block[vector]));
+        let mut rows = [_mm512_setzero_si512(); 8];
+        for (row, block) in rows.iter_mut().zip(&blocks) {
+            *row = block[vector];
+        }
+        let lines = transpose_words(&rows);
         for (word, line) in lines.into_iter().enumerate() {
             store(&mut tile[place(vector, word)], line);
         }
@@ -33,7 +39,11 @@ pub(super) fn join<W: Word>(tile: &Tile, dst: &mut [W; CHUNK]) {
     // Byte `i` of vector `k`: byte `k` of element `i`.
     let mut blocks = [[_mm512_setzero_si512(); 8]; LINE];
     for (byte, lines) in tile.as_chunks::<8>().0.iter().enumerate() {
-        let planes = transpose_words(&lines.each_ref().map(|line| load(line)));
+        let mut rows = [_mm512_setzero_si512(); 8];
+        for (row, line) in rows.iter_mut().zip(lines) {
+            *row = load(line);
+        }
+        let planes = transpose_words(&rows);
         for (block, planes) in blocks.iter_mut().zip(planes) {
             block[byte] = _mm512_permutexvar_epi8(index(&ORDER), transpose_bits(planes));
         }
@@ -88,11 +98,12 @@ fn transpose_bits(words: __m512i) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn interleave(bytes: &[__m512i; 8]) -> [__m512i; 8] {
     let [a, b, c, d, e, f, g, h] = *bytes;
-    let [ab, cd, ef, gh] = [[a, b], [c, d], [e, f], [g, h]].map(|[x, y]| unpack8(x, y));
-    let abcd = [0, 1].map(|i| unpack16(ab[i], cd[i]));
-    let efgh = [0, 1].map(|i| unpack16(ef[i], gh[i]));
-    let all = [0, 1, 2, 3].map(|i| unpack32(abcd[i / 2][i % 2], efgh[i / 2][i % 2]));
-    [0, 1, 2, 3, 4, 5, 6, 7].map(|i| all[i / 2][i % 2])
+    let [ab, cd, ef, gh] = [unpack8(a, b), unpack8(c, d), unpack8(e, f), unpack8(g, h)];
+    let [ac, bd] = [unpack16(ab[0], cd[0]), unpack16(ab[1], cd[1])];
+    let [eg, fh] = [unpack16(ef[0], gh[0]), unpack16(ef[1], gh[1])];
+    let [first, second] = [unpack32(ac[0], eg[0]), unpack32(ac[1], eg[1])];
+    let [third, fourth] = [unpack32(bd[0], fh[0]), unpack32(bd[1], fh[1])];
+    [first[0], first[1], second[0], second[1], third[0], third[1], fourth[0], fourth[1]]
 }
 
 #[inline]
@@ -119,17 +130,25 @@ fn unpack32(x: __m512i, y: __m512i) -> [__m512i; 2] {
 fn transpose_words(rows: &[__m512i; 8]) -> [__m512i; 8] {
     let [a, b, c, d, e, f, g, h] = *rows;
     // Pairs of words, then quarters of vectors, then halves.
-    let pairs = [[a, b], [c, d], [e, f], [g, h]]
-        .map(|[x, y]| [_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y)]);
-    let quarters = |x: __m512i, y: __m512i| {
-        [_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y)]
-    };
-    let top = [0, 1].map(|odd| quarters(pairs[0][odd], pairs[1][odd]));
-    let bottom = [0, 1].map(|odd| quarters(pairs[2][odd], pairs[3][odd]));
-    // top[odd][half]: words odd + 2 half and odd + 2 half + 4 of rows a to d.
-    let whole = [0, 1, 2, 3]
-        .map(|column: usize| quarters(top[column % 2][column / 2], bottom[column % 2][column / 2]));
-    [0, 1, 2, 3, 4, 5, 6, 7].map(|column| whole[column % 4][column / 4])
+    let [ab, cd, ef, gh] = [pairs(a, b), pairs(c, d), pairs(e, f), pairs(g, h)];
+    // [odd][half]: words odd + 2 half and odd + 2 half + 4 of rows a to d, and of e to h.
+    let top = [quarters(ab[0], cd[0]), quarters(ab[1], cd[1])];
+    let bottom = [quarters(ef[0], gh[0]), quarters(ef[1], gh[1])];
+    let [first, second] = [quarters(top[0][0], bottom[0][0]), quarters(top[1][0], bottom[1][0])];
+    let [third, fourth] = [quarters(top[0][1], bottom[0][1]), quarters(top[1][1], bottom[1][1])];
+    [first[0], second[0], third[0], fourth[0], first[1], second[1], third[1], fourth[1]]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn pairs(x: __m512i, y: __m512i) -> [__m512i; 2] {
+    [_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y)]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quarters(x: __m512i, y: __m512i) -> [__m512i; 2] {
+    [_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y)]
 }
 
 #[inline]

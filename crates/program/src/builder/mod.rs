@@ -26,9 +26,11 @@ mod branch;
 mod compare;
 mod functions;
 mod keep;
+mod known;
 mod repeat;
 mod rounded;
 mod shuffle;
+mod sort;
 #[cfg(test)]
 mod tests;
 
@@ -63,6 +65,7 @@ pub struct Builder {
     nodes: Vec<Node>,
     inputs: Vec<NodeId>,
     kept: Vec<NodeId>,
+    known: Vec<NodeId>,
     outputs: Vec<Output>,
     keeps: Vec<Keep>,
     sources: Vec<Source>,
@@ -86,9 +89,9 @@ impl Builder {
 
     /// An empty program whose lines are known, as a file has them.
     pub(crate) fn with_sources(sources: Vec<Source>) -> Self {
-        let (nodes, inputs, kept) = (Vec::new(), Vec::new(), Vec::new());
+        let (nodes, inputs, kept, known) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (outputs, keeps) = (Vec::new(), Vec::new());
-        Self { nodes, inputs, kept, outputs, keeps, sources, here: 0, names: HashSet::new() }
+        Self { nodes, inputs, kept, known, outputs, keeps, sources, here: 0, names: HashSet::new() }
     }
 
     /// Says which line of the user's the next nodes come from.
@@ -105,6 +108,11 @@ impl Builder {
     pub(crate) fn at_number(&mut self, number: u32) -> bool {
         self.here = number;
         self.sources.len() > number as usize
+    }
+
+    /// How many nodes there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The type of a node.
@@ -158,10 +166,10 @@ impl Builder {
     /// A value that everybody knows.
     pub fn constant(&mut self, value: &Value, kind: Dtype) -> Result<NodeId, ProgramError> {
         self.declared(kind)?;
-        self.known(value, kind)
+        self.reckoned(value, kind)
     }
 
-    fn known(&mut self, value: &Value, kind: Dtype) -> Result<NodeId, ProgramError> {
+    fn reckoned(&mut self, value: &Value, kind: Dtype) -> Result<NodeId, ProgramError> {
         shape::check(&value.shape).map_err(|fault| self.fault(fault))?;
         let words = value::encode_as(kind, kind.whole(), value);
         let words = words.map_err(|error| self.fault(Fault::Constant(error)))?;
@@ -188,7 +196,7 @@ impl Builder {
             (value::Data::Float(_), Dtype::Fixed { .. }) | (_, Dtype::Modular(_)) => other,
             _ => Dtype::Int,
         };
-        self.known(value, kind)
+        self.reckoned(value, kind)
     }
 
     /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
@@ -211,6 +219,7 @@ impl Builder {
     /// Lets `to` learn a value. Outputs come in the order in which they are revealed.
     pub fn reveal(&mut self, id: NodeId, to: Recipient) -> Result<(), ProgramError> {
         self.type_of(id)?;
+        self.refuse_known("reveal", id)?;
         if let Recipient::Role(name) = &to {
             self.named("a role", name)?;
         }
@@ -221,16 +230,21 @@ impl Builder {
         Ok(())
     }
 
-    /// The finished program: its inputs, what it reads of what is kept, and what all that it reveals and keeps depends on.
+    /// The finished program: its inputs, what it reads of what is kept, what all parties know, and what all that it reveals and keeps depends on.
     /// Nodes are numbered anew.
     pub fn finish(self) -> Result<Program, ProgramError> {
+        self.finished().map(|(program, _)| program)
+    }
+
+    /// The same, and which node each of the builder's became, if it is in the program.
+    pub(crate) fn finished(self) -> Result<(Program, Vec<Option<NodeId>>), ProgramError> {
         if self.outputs.is_empty() && self.keeps.is_empty() {
             return Err(self.fault(Fault::NothingRevealed));
         }
         let mut live = vec![false; self.nodes.len()];
         let ends =
             self.outputs.iter().map(|output| output.node).chain(self.keeps.iter().map(|keep| keep.node));
-        for id in self.inputs.iter().chain(&self.kept).copied().chain(ends) {
+        for id in self.inputs.iter().chain(&self.kept).chain(&self.known).copied().chain(ends) {
             live[id.index()] = true;
         }
         for (place, node) in self.nodes.iter().enumerate().rev() {
@@ -253,13 +267,15 @@ impl Builder {
         }
         let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
         let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
-        if let Some(place) = nodes.iter().position(|node| !operations::is_sound(&nodes, node)) {
-            return Err(wrong((place, Fault::NoShuffle)));
+        let unsound = |(place, node)| Some((place, operations::unsound(&nodes, node)?));
+        if let Some(found) = nodes.iter().enumerate().find_map(unsound) {
+            return Err(wrong(found));
         }
         let loops = loops::find(&nodes).map_err(wrong)?;
         loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
         let inputs = self.inputs.into_iter().map(new).collect();
         let kept = self.kept.into_iter().map(new).collect();
+        let known = self.known.into_iter().map(new).collect();
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for Output { node, to, source } in self.outputs {
             outputs.push(Output { node: new(node), to, source: sources.keep(source) });
@@ -273,12 +289,16 @@ impl Builder {
             at: sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default(),
             fault: Box::new(fault),
         })?;
-        Ok(Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops, branches })
+        let of = renumbered.iter().zip(&live).map(|(&id, &is_live)| is_live.then_some(id)).collect();
+        let program =
+            Program { nodes, inputs, kept, known, outputs, keeps, sources: sources.new, loops, branches };
+        Ok((program, of))
     }
 
     /// Adds a node, or its value where all operands are public.
     pub(crate) fn push(&mut self, operation: Operation, operands: &[NodeId]) -> Result<NodeId, ProgramError> {
         let ty = self.infer(&operation, operands)?;
+        self.refuse_known_in(&operation, operands, &ty)?;
         if ty.secret {
             return self.append(operation, operands.to_vec(), ty);
         }
@@ -294,6 +314,7 @@ impl Builder {
         operands: &[NodeId],
     ) -> Result<Option<NodeId>, ProgramError> {
         let ty = self.infer(&operation, operands)?;
+        self.refuse_known_in(&operation, operands, &ty)?;
         if ty.secret { self.append(operation, operands.to_vec(), ty).map(Some) } else { Ok(None) }
     }
 

@@ -34,8 +34,7 @@ impl Lowering<'_> {
             public: self.plan.shape(input.reg()).public,
         });
         let laid_out = self.circuits.entry((circuit.clone(), given.collect()));
-        let laid_out =
-            laid_out.or_insert_with_key(|(circuit, given)| Arc::new(Layered::with_inputs(circuit, given)));
+        let laid_out = laid_out.or_insert_with_key(|(circuit, given)| Layered::shared(circuit, given));
         let circuit = laid_out.clone();
         self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
     }

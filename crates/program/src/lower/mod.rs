@@ -17,6 +17,7 @@
 //! | `branch` | arms of branches |
 //! | `zeroed` | programs with branches as a circuit whose inactive wires are zero |
 //! | `shuffle` | orders that nobody knows |
+//! | `sort` | orders by keys |
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
 //!
@@ -32,6 +33,7 @@ mod numbers;
 mod repeat;
 mod rounded;
 mod shuffle;
+mod sort;
 mod spread;
 mod term;
 #[cfg(test)]
@@ -47,6 +49,7 @@ use tacit_circuit::{Circuit, Given, Layered};
 
 use crate::capabilities::{Capabilities, Field, Numbers};
 use crate::error::{Fault, ProgramError, Source};
+use crate::expand::Expanded;
 use crate::operations::{Operation, Rounding};
 use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
 use crate::program::{InputType, Node, NodeId, OutputType, Program, Recipient};
@@ -72,6 +75,12 @@ pub struct Lowered {
 }
 
 impl Lowered {
+    /// The same, where nodes are those of another program that it was made of.
+    fn of(self, program: &Program) -> Self {
+        let source_of = program.nodes().iter().map(|node| node.source).collect();
+        Self { sources: program.sources().to_vec(), source_of, ..self }
+    }
+
     /// The user's line that a node comes from: what [`plan::Op::node`] and [`OutputType::node`] name.
     pub fn source(&self, node: u32) -> Option<&Source> {
         self.sources.get(*self.source_of.get(node as usize)? as usize)
@@ -106,8 +115,15 @@ fn lowered(
     capabilities: Capabilities,
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
-    let run = |capabilities, holds_ranges| {
-        Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything)
+    let networks = if program.sorts() && !capabilities.sorts() { Some(program.expanded()?) } else { None };
+    let run = |capabilities, holds_ranges| match &networks {
+        None => Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything),
+        Some(networks) => {
+            let lowering = Lowering::new(&networks.program, capabilities);
+            let lowered =
+                Lowering { holds_ranges, networks: Some(networks), ..lowering }.run(reveal_everything);
+            lowered.map(|lowered| lowered.of(program))
+        }
     };
     let elements = run(capabilities, false).and_then(|lowered| {
         let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
@@ -145,6 +161,8 @@ struct View {
 
 struct Lowering<'a> {
     program: &'a Program,
+    /// What the program was made of, if that had sorts.
+    networks: Option<&'a Expanded>,
     capabilities: Capabilities,
     strategy: Strategy,
     /// Whether all secrets are revealed.
@@ -185,6 +203,7 @@ impl<'a> Lowering<'a> {
         let scalings = scalings(program, strategy.field());
         Self {
             program,
+            networks: None,
             capabilities,
             strategy,
             debug: false,
@@ -232,10 +251,11 @@ impl<'a> Lowering<'a> {
             }
         }
         if reveal_everything {
-            for number in 0..program.nodes().len() as u32 {
-                let id = NodeId::new(number);
-                if program.node(id).ty.secret {
-                    outputs.push(self.output(id, To::All));
+            let all = (0..program.nodes().len() as u32).map(|number| Some(NodeId::new(number)));
+            let all: Vec<_> = self.networks.map_or_else(|| all.collect(), |networks| networks.of.clone());
+            for (id, number) in all.into_iter().zip(0..) {
+                if let Some(id) = id.filter(|id| program.node(*id).ty.secret) {
+                    outputs.push(OutputType { node: number, ..self.output(id, To::All) });
                 }
             }
         }
@@ -251,7 +271,12 @@ impl<'a> Lowering<'a> {
     /// The next steps are those of a node.
     fn begin(&mut self, id: NodeId) {
         self.at = id;
-        self.plan.at_node(id.number());
+        self.plan.at_node(self.number_of(id));
+    }
+
+    /// A node's number in the program that was to be lowered.
+    fn number_of(&self, id: NodeId) -> u32 {
+        self.networks.map_or(id.number(), |networks| networks.origin[id.index()])
     }
 
     /// Notes why the node can't be lowered; what steps it has then doesn't matter. `fault` is given its operation.
@@ -304,6 +329,18 @@ impl<'a> Lowering<'a> {
                 self.plan.kept(name, reg, self.form(id));
                 reg
             }
+            Operation::Known { .. } => {
+                // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
+                if self.debug || self.strategy.field().is_some() {
+                    self.refuse(|operation| Fault::NotOffered {
+                        operation,
+                        missing: "public inputs of circuits",
+                    });
+                }
+                let reg = self.plan.public(domain, ty.len());
+                self.plan.public_input(reg, self.form(id));
+                reg
+            }
             Operation::Constant(_) => unreachable!("a constant is public"),
             Operation::State { .. }
             | Operation::Step
@@ -311,6 +348,8 @@ impl<'a> Lowering<'a> {
             | Operation::After
             | Operation::Shuffle
             | Operation::ShuffleToo
+            | Operation::Sort
+            | Operation::SortToo
             | Operation::Within { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Assume { .. } => self.assumed(operands[0], ty),
             Operation::Add | Operation::Sub | Operation::Mul => {
@@ -391,7 +430,7 @@ impl<'a> Lowering<'a> {
         self.begin(id);
         if self.strategy.is_bits() && kind != Dtype::Bool {
             self.output_bits(id, to);
-            return OutputType { to, kind, shape, range, width: None, node: id.number() };
+            return OutputType { to, kind, shape, range, width: None, node: self.number_of(id) };
         }
         let reg = if secret {
             self.whole(id)
@@ -404,7 +443,7 @@ impl<'a> Lowering<'a> {
             Domain::Ring(width) => Some(width),
             Domain::Bits | Domain::Modular(_) => None,
         };
-        OutputType { to, kind, shape, range, width, node: id.number() }
+        OutputType { to, kind, shape, range, width, node: self.number_of(id) }
     }
 
     fn ty(&self, id: NodeId) -> &'a Type {

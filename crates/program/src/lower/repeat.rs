@@ -60,6 +60,10 @@ impl Lowering<'_> {
         }
         if node.operation == Operation::ShuffleToo && !self.debug {
             // It was shuffled with the first one.
+        } else if node.operation == Operation::SortToo {
+            // Likewise.
+        } else if node.operation == Operation::Sort {
+            self.sort(id, node.operands[0]);
         } else if node.operation == Operation::Shuffle {
             self.shuffle(id, node.operands[0]);
         } else if node.operation == Operation::Step {

@@ -1,15 +1,24 @@
 //! Shuffles: all columns of one go through one operation, in the place of the first.
 
 use super::Lowering;
-use super::repeat::Place;
 use crate::error::Fault;
 use crate::operations::Operation;
-use crate::plan::{OpKind, Reg};
+use crate::plan::{OpKind, Reg, Register};
 use crate::program::NodeId;
 use crate::width::Format;
 
 /// Bits of a block, over all columns, at most: some dozens of blocks are a message.
 const BLOCK_BITS: u64 = 1 << 19;
+
+/// What is brought into an order.
+pub(super) struct Column {
+    /// The node that it becomes.
+    pub(super) node: NodeId,
+    /// All of it.
+    pub(super) reg: Reg,
+    /// That of its elements, if they are bits.
+    pub(super) format: Option<Format>,
+}
 
 impl Lowering<'_> {
     /// A shuffle of `from`, and of what is to go in the same order.
@@ -20,27 +29,29 @@ impl Lowering<'_> {
         let nodes = self.program.nodes().iter().zip(0..);
         let too = nodes.filter(|(node, _)| node.operation == Operation::ShuffleToo && node.operands[0] == id);
         let too = too.map(|(node, number)| (NodeId::new(number), node.operands[1]));
-        let columns: Vec<(NodeId, NodeId)> = std::iter::once((id, from)).chain(too).collect();
+        let columns: Vec<_> = std::iter::once((id, from)).chain(too).collect();
         let blocks = self.ty(id).shape[0];
-        let (mut cols, mut dst, mut formats): (Vec<Reg>, Vec<Reg>, Vec<Option<Format>>) = Default::default();
-        for &(node, from) in &columns {
-            let Place { reg, layout, format } = self.place(node, from);
-            let whole = self.gathered(reg, layout);
-            let shape = self.plan.shape(whole);
-            cols.push(whole);
-            dst.push(self.fresh(shape.domain, shape.cols));
-            formats.push(format);
+        let mut columns: Vec<Column> =
+            columns.into_iter().map(|(node, from)| self.column(node, from)).collect();
+        let shuffled = self.shuffled(columns.iter().map(|column| column.reg).collect(), blocks);
+        columns.iter_mut().zip(shuffled).for_each(|(column, reg)| column.reg = reg);
+        for Column { node, reg, format } in columns {
+            self.put_whole(node, reg, format);
         }
-        let bits = |reg: &Reg| self.plan.shape(*reg).cols as u64 * self.plan.shape(*reg).domain.bits();
-        if cols.iter().map(bits).sum::<u64>() / blocks as u64 > BLOCK_BITS {
+    }
+
+    /// Columns of so many blocks in an order that nobody knows.
+    pub(super) fn shuffled(&mut self, cols: Vec<Reg>, blocks: usize) -> Vec<Reg> {
+        let shapes: Vec<Register> = cols.iter().map(|&reg| self.plan.shape(reg)).collect();
+        let dst: Vec<Reg> = shapes.iter().map(|shape| self.fresh(shape.domain, shape.cols)).collect();
+        let bits = |shape: &Register| shape.cols as u64 * shape.domain.bits();
+        if shapes.iter().map(bits).sum::<u64>() / blocks as u64 > BLOCK_BITS {
             let what = "bits in a block that is shuffled";
             self.refuse(|_| Fault::TooMany { what, limit: BLOCK_BITS as usize });
         }
         let turns = self.capabilities.shuffle_turns.max(1);
         self.plan.interact(OpKind::Shuffle { cols, blocks, turns, dst: dst.clone() });
-        for ((&(node, _), reg), format) in columns.iter().zip(dst).zip(formats) {
-            self.put_whole(node, reg, format);
-        }
+        dst
     }
 }
 

@@ -65,3 +65,8 @@ pub(super) fn reduced(a: &Type, axes: &[usize], keepdims: bool) -> Result<Vec<us
 pub(super) fn difference(x: &[&Type]) -> Range {
     x[0].range.sub(x[1].range)
 }
+
+/// Numbers with a range, and bools.
+pub(super) fn with_order(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
+    if kind == Dtype::Bool { Ok(kind) } else { ordered(operation, kind) }
+}

@@ -16,6 +16,7 @@ mod functions;
 mod repeat;
 mod rounded;
 mod shuffle;
+mod sort;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -26,15 +27,16 @@ use std::sync::Arc;
 use tacit_circuit::Circuit;
 
 use crate::codec::{DecodeError, Reader};
+use crate::error::Fault;
 use crate::piecewise::{Pieces, Piecewise};
 use crate::plan::Width;
+use crate::program::Node;
 use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use conv::Flat as FlatConv;
 pub(crate) use entry::Entry;
 pub use functions::RATIO_BITS;
-pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
 pub(crate) use wide::{exact as exact_product, is_wide};
 
@@ -235,6 +237,11 @@ pub enum Operation {
     Shuffle,
     /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
     ShuffleToo,
+    /// The elements of each row of a matrix in ascending order.
+    Sort,
+    /// The blocks of the third operand, one for each element of a matrix, in the order of a sort of it, which is the first operand;
+    /// the matrix is the second. Equal elements keep their order.
+    SortToo,
     /// The second operand, in an arm of the branch by the first, a single bool ([`crate::Builder::if_set`]).
     Within {
         /// Whether the arm is taken where the condition is set.
@@ -243,6 +250,11 @@ pub enum Operation {
     /// What the parties keep from an earlier run.
     Kept {
         /// What the program calls it. Each run says which kept value it is.
+        name: String,
+    },
+    /// Bools that all parties hold, and that each run says.
+    Known {
+        /// What the program calls them.
         name: String,
     },
     /// The number with the same raw value and more fraction bits, or fewer: the number is divided by 2^by.
@@ -324,8 +336,11 @@ impl Operation {
             Self::Assume { range } => repeat::assume(*range),
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
+            Self::Sort => sort::sort(),
+            Self::SortToo => sort::sort_too(),
             Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
+            Self::Known { .. } => Entry::new("known", KNOWN, Some(0)),
             Self::Raw { by } => functions::raw(*by),
             Self::Ratio { by, bits } => functions::ratio(*by, *bits),
             Self::Root { by } => functions::root(*by),
@@ -335,8 +350,19 @@ impl Operation {
     }
 }
 
+/// Why a node can't be where it is: what is shuffled or sorted as another one has to be one of its columns.
+pub(crate) fn unsound(nodes: &[Node], node: &Node) -> Option<Fault> {
+    if !shuffle::is_sound(nodes, node) {
+        return Some(Fault::NoShuffle);
+    }
+    (!sort::is_sound(nodes, node)).then_some(Fault::NoSort)
+}
+
 /// The code of [`Operation::Kept`].
 pub(crate) const KEPT: u8 = 50;
+
+/// The code of [`Operation::Known`].
+pub(crate) const KNOWN: u8 = 90;
 
 /// An operation of a code, with its parameters; `None` for a code that none has. What is declared (inputs, kept values and
 /// constants) is read elsewhere.
@@ -400,6 +426,8 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         56 => Operation::Root { by: from.u8("shift")? },
         57 => Operation::Piecewise(piecewise(from)?),
         60 => Operation::Conv,
+        64 => Operation::Sort,
+        65 => Operation::SortToo,
         _ => return Ok(None),
     }))
 }

@@ -526,7 +526,7 @@ mod tests {
         let wrong: [(&str, Add); 12] = [
             ("PublicBits", |to, [a, _], [dst, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
             ("PublicBits", |to, [dst, _], [a, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
-            ("Gather", |to, [a, dst], _| to.local(Local::Gather { a, index: a, dst })),
+            ("Gather", |to, [a, dst], _| to.local(Local::Gather { a, index: a, block: 1, dst })),
             ("MulPublic", |to, [a, dst], _| to.local(Local::MulPublic { a, c: Public::Register(a), dst })),
             ("MulPublic", |to, [dst, _], [a, _]| to.local(Local::MulPublic { a, c: Public::Splat(1), dst })),
             ("Add", |to, [a, dst], [b, _]| to.local(Local::Add { a, b, dst })),

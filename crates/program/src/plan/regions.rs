@@ -229,9 +229,9 @@ mod tests {
         let index = builder.public(Domain::Ring(Width::W8), 4);
         let arm = builder.region(0, Rows::one(a, 0), 1);
         // Before the branch and after it a place may be looked up.
-        builder.local(Local::Gather { a, index, dst });
+        builder.local(Local::Gather { a, index, block: 1, dst });
         builder.in_region(arm);
-        builder.local(Local::Gather { a, index, dst });
+        builder.local(Local::Gather { a, index, block: 1, dst });
     }
 
     #[test]

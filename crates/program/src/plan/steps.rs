@@ -1,6 +1,6 @@
 //! What a plan does: steps without messages, and operations for which parties exchange messages.
 
-use super::{Plan, Reg, Rows};
+use super::{Insertion, Plan, Reg, Rows};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 
@@ -89,9 +89,11 @@ pub enum Local {
     /// Public: the low bits of each number of `a`, as elements 0 and 1 of the domain of `dst`: first the lowest ones of all
     /// numbers, then the next ones.
     PublicBits { a: Reg, bits: u8, dst: Reg },
-    /// Either domain, single rows: `dst[i] = a[index[i]]`, for a public register of places. A place that `a` hasn't ends
-    /// the run.
-    Gather { a: Reg, index: Reg, dst: Reg },
+    /// Either domain, single rows of blocks of so many elements: block i of `dst` is block `index[i]` of `a`, for a public
+    /// register of places. A place that `a` hasn't ends the run.
+    Gather { a: Reg, index: Reg, block: usize, dst: Reg },
+    /// A step of a sort.
+    Insertion(Insertion),
 }
 
 /// When an opening may happen.
@@ -308,10 +310,11 @@ impl Local {
             Self::ShiftComponents { .. } => "ShiftComponents",
             Self::PublicBits { .. } => "PublicBits",
             Self::Gather { .. } => "Gather",
+            Self::Insertion(_) => "Insertion",
         }
     }
 
-    /// The registers read that have to be public.
+    /// The registers that have to be public.
     pub(crate) fn reads_public(&self) -> Vec<Reg> {
         match self {
             Self::Constant { value: c, .. }
@@ -321,6 +324,7 @@ impl Local {
             | Self::AndPublic { c, .. } => c.register().into_iter().collect(),
             Self::PublicBits { a, dst, .. } => vec![*a, *dst],
             Self::Gather { index, .. } => vec![*index],
+            Self::Insertion(step) => [step.reads(), vec![step.writes()]].concat(),
             _ => vec![],
         }
     }
@@ -329,7 +333,7 @@ impl Local {
     pub(crate) fn reads_shares(&self) -> Vec<Reg> {
         let mut reads = self.reads();
         match self {
-            Self::Constant { .. } => reads.clear(),
+            Self::Constant { .. } | Self::Insertion(_) => reads.clear(),
             // The operand comes first, and what is public after it.
             Self::AddPublic { .. }
             | Self::MulPublic { .. }
@@ -360,6 +364,7 @@ impl Local {
             | Self::PublicBits { a, .. } => vec![*a],
             Self::Xor { a, b, .. } => vec![a.reg, b.reg],
             Self::Not { a, .. } | Self::CopyRows { a, .. } => vec![a.reg],
+            Self::Insertion(step) => step.reads(),
         }
     }
 
@@ -381,6 +386,7 @@ impl Local {
             | Self::PublicBits { dst, .. }
             | Self::Gather { dst, .. } => *dst,
             Self::Xor { dst, .. } | Self::Not { dst, .. } | Self::CopyRows { dst, .. } => dst.reg,
+            Self::Insertion(step) => step.writes(),
         }
     }
 }

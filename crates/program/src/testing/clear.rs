@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
+use crate::insertion;
 use crate::plan::{
-    Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Opening, Operand, OutputOp, Plan, Public, Reg,
-    Rows, SECOND_COMPONENT, Section,
+    Domain, Form, Insertion, Layout, Local, MatrixShape, Modulus, OpKind, Opening, Operand, OutputOp, Plan,
+    Public, Reg, Rows, SECOND_COMPONENT, Section,
 };
 use crate::value::words_of;
 
@@ -118,7 +119,8 @@ impl<'a> Clear<'a> {
                 // A mask that isn't uniform has room for 2^40 times the number: so the sum wraps around no modulus, and
                 // all before it is checked.
                 let room = modulus.last() / 2 + modulus.last() / (1 << 40);
-                assert!(*how == Opening::Masked || opened.iter().all(|&value| value <= room));
+                let is_bits = self.plan.register(*dst).domain == Domain::Bits;
+                assert!(is_bits || *how == Opening::Masked || opened.iter().all(|&value| value <= room));
                 vec![(Rows::one(*dst, 0), opened)]
             }
             OpKind::Shuffle { cols, blocks, dst, .. } => {
@@ -229,10 +231,12 @@ impl<'a> Clear<'a> {
                 let bit = |bit: u8| numbers.iter().map(move |number| number >> bit & 1);
                 (whole, (0..*bits).flat_map(bit).collect())
             }
-            Local::Gather { a, index, .. } => {
-                let a = self.read(*a);
-                (whole, self.read(*index).iter().map(|&place| a[place as usize]).collect())
+            Local::Gather { a, index, block, .. } => {
+                let (a, index) = (self.read(*a), self.read(*index));
+                let at = |place: &u128| a[*place as usize * block..(*place as usize + 1) * block].to_vec();
+                (whole, index.iter().flat_map(at).collect())
             }
+            Local::Insertion(step) => (whole, self.insertion(step, cols)),
             Local::XorPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a ^ b)),
             Local::AndPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a & b)),
         };
@@ -241,6 +245,37 @@ impl<'a> Clear<'a> {
         assert!(!public(&dst) || step.reads().iter().all(public), "a public register is made of public ones");
         assert_eq!(words.len(), rows.count as usize * cols);
         self.write_rows(rows, &words);
+    }
+
+    /// A step of a sort.
+    fn insertion(&self, step: &Insertion, cols: usize) -> Vec<u128> {
+        let numbers = |reg: Reg| self.read(reg).into_iter().map(|word| word as u32).collect::<Vec<u32>>();
+        let words = |reg: Reg| {
+            let bits = self.read(reg);
+            bits.chunks(64)
+                .map(|bits| bits.iter().rev().fold(0, |word, &bit| word << 1 | bit as u64))
+                .collect()
+        };
+        let mut out = vec![0; cols];
+        match step {
+            Insertion::Numbers { block, words, at, .. } => {
+                let number = |col: usize| ((col / block / words) as u128) << at;
+                return (0..cols).map(|col| number(col) >> (col % block) & 1).collect();
+            }
+            Insertion::Descend { gaps, right, by, .. } => {
+                let right: Vec<u64> = words(*right);
+                insertion::descend(&numbers(*gaps), &right, *by, &mut out);
+            }
+            Insertion::Pairs { gaps, count, first, .. } => {
+                insertion::pairs(&numbers(*gaps), *count as usize, *first, &mut out)
+                    .expect("an order is random");
+            }
+            Insertion::Merge { sorted, gaps, less, .. } => {
+                let (sorted, less): (_, Vec<u64>) = (sorted.map(numbers).unwrap_or_default(), words(*less));
+                insertion::merge(&sorted, &numbers(*gaps), &less, &mut out).expect("all pairs were compared");
+            }
+        }
+        out.into_iter().map(u128::from).collect()
     }
 
     /// A circuit's operand of `width` bits, instance after instance.

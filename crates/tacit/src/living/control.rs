@@ -87,7 +87,7 @@ pub(crate) struct Proposal {
     pub(crate) players: Vec<(Player, u64)>,
 }
 
-/// What parties say to one another. All but `Ask`, `Accept` and `Decline` is party 0's to say.
+/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept` and `Decline` is party 0's to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
     /// The sender is ready for a run of a program that names parties alone.
@@ -116,6 +116,16 @@ pub(crate) enum Between {
     /// It doesn't for now, since a party was lost: its requests wait on, for another one.
     Requeue {
         run: u64,
+    },
+    /// The sender wants a run of a program under this tag, and has its inputs ready.
+    Want {
+        program: [u8; 32],
+        tag: String,
+    },
+    /// It doesn't any more.
+    Unwant {
+        program: [u8; 32],
+        tag: String,
     },
 }
 

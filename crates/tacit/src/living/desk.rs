@@ -1,6 +1,9 @@
 //! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
 
 mod runs;
+mod wants;
+
+pub(crate) use wants::Want;
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Group, Order, Seated, Taken};
@@ -13,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
 use tacit_net::stream::Lent;
+use wants::Wants;
 
 /// What a client that finds no room is told to wait.
 const BUSY: u32 = 2;
@@ -85,6 +89,8 @@ pub(crate) struct Desk {
     ready: BTreeMap<[u8; 32], BTreeSet<usize>>,
     /// Programs of parties alone that this party has asked for.
     asked: BTreeSet<[u8; 32]>,
+    /// Runs that parties want with inputs of their own.
+    wants: Wants,
     /// When it may ask again.
     not_before: Instant,
     last_run: u64,
@@ -127,6 +133,7 @@ impl Desk {
             runs: BTreeMap::new(),
             ready: BTreeMap::new(),
             asked: BTreeSet::new(),
+            wants: Wants::default(),
             not_before: Instant::now(),
             last_run: first,
             most,
@@ -178,6 +185,7 @@ impl Desk {
             return;
         }
         self.closed = Some(reason.to_owned());
+        self.close_wants(reason);
         let waiting: Vec<u64> =
             self.runs.iter().filter(|(_, run)| run.stage != Stage::Running).map(|(run, _)| *run).collect();
         for run in waiting {
@@ -257,6 +265,7 @@ impl Desk {
                 for ready in self.ready.values_mut() {
                     ready.remove(&party);
                 }
+                self.wants.lose(party);
                 // It is waited for, and those who have asked with it.
                 let waiting: Vec<u64> =
                     self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
@@ -272,6 +281,11 @@ impl Desk {
                 // If it is gone, whoever has asked has lost it too, and asks anew; else requests are proposed again.
                 self.asked.clear();
                 self.last_run = 0;
+                let gone = self.runs.values().filter(|run| run.stage != Stage::Running);
+                for proposal in gone.map(|run| run.proposal.clone()).collect::<Vec<_>>() {
+                    self.wants.came_to_nothing(&proposal, "the first party was lost");
+                }
+                self.wants.say_again();
                 self.runs.retain(|_, run| run.stage == Stage::Running);
                 let runs = &self.runs;
                 for lane in &mut self.lanes {
@@ -297,6 +311,14 @@ impl Desk {
                     if self.programs.get(&program).is_some_and(Vec::is_empty) {
                         self.ready.entry(program).or_default().insert(party);
                     }
+                    None
+                }
+                Between::Want { program, tag } if self.me == 0 => {
+                    self.wants.is_wanted_by(party, (program, tag));
+                    None
+                }
+                Between::Unwant { program, tag } if self.me == 0 => {
+                    self.wants.is_wanted_no_more(party, &(program, tag));
                     None
                 }
                 Between::Accept { run } if self.me == 0 => self.accepted(hub, run, party),
@@ -491,6 +513,7 @@ impl Desk {
     /// Forgets a run that hasn't begun; its clients' requests wait on, for runs of one instance if they are to be alone.
     fn requeue(&mut self, run: u64, alone: bool) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        self.want_failed(&proposal, "a party was lost, or the run taken apart");
         let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
         // The last one first, as each is put before those that wait.
         for players in proposal.players.chunks(needs.len().max(1)).rev() {
@@ -527,6 +550,7 @@ impl Desk {
     fn release(&mut self, hub: &mut Hub, run: u64, reason: &str) {
         let is_batch = self.is_batch(run);
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        self.want_failed(&proposal, reason);
         for (player, request) in &proposal.players {
             let its = |visitor: &Visitor| {
                 player.is(&visitor.client) && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)

@@ -15,11 +15,15 @@
 //! A program that names parties alone is asked for by the parties: each says that it is ready, and its run is proposed when
 //! all have.
 //!
+//! A program whose runs have inputs of the parties' own ([`Asker`]) is asked for by each party under a tag, and proposed when all
+//! have asked under the same: the tag is part of what the session agrees on.
+//!
 //! # Security
 //! A party that deviates here can delay runs and refuse service, party 0 more than others. It can't have a party run a program
 //! that this one doesn't serve, nor twice what a client has asked for once; nor have a client's input be shared in another
 //! program, run or company than all honest endpoints of the run have agreed on.
 
+mod asker;
 mod batch;
 mod client;
 mod control;
@@ -29,6 +33,7 @@ mod order;
 mod quota;
 mod server;
 
+pub use asker::{Asker, Wanted};
 pub(crate) use client::{Wish, ask};
 pub use gauges::{Gauges, Reading};
 pub use quota::Quota;

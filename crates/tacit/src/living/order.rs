@@ -153,11 +153,11 @@ impl Order {
     }
 
     /// Takes out the instances of the run that is next, if one is ready of those whose clients may all have one more. `most`
-    /// says how many instances a run of a program has at most.
+    /// says how many instances a run of that program and tag has at most; with 0 there is none now.
     pub(crate) fn next(
         &mut self,
         now: Instant,
-        most: impl Fn(&[u8; 32]) -> usize,
+        most: impl Fn(&Group) -> usize,
         may: impl Fn(&Player) -> bool,
     ) -> Vec<Group> {
         let last = |group: &Group| {
@@ -170,7 +170,10 @@ impl Order {
         let mut ready: Vec<usize> = (0..self.groups.len()).filter(|&at| is_ready(&self.groups[at])).collect();
         ready.sort_by_key(|&at| (last(&self.groups[at]), at));
         let next = ready.iter().find_map(|&first| {
-            let most = most(&self.groups[first].program);
+            let most = most(&self.groups[first]);
+            if most == 0 {
+                return None;
+            }
             let together = self.together(first, &ready, most);
             let waits = most > 1 && !self.groups[first].alone && together.len() < most;
             (!waits || now >= self.groups[first].since + self.window).then_some(together)

@@ -1,8 +1,9 @@
 //! A party that serves: its links stay, runs come and go.
 
+use super::asker::{Asked, Asker, Job, declined};
 use super::batch;
 use super::control::{Player, Proposal, bound};
-use super::desk::{Begun, Desk};
+use super::desk::{Begun, Desk, Want};
 use super::gauges::Gauges;
 use super::quota::Quota;
 use crate::attempts::Attempts;
@@ -125,13 +126,19 @@ struct Known {
     endpoint: Endpoint,
 }
 
+/// What a party has ready for a run that it wants.
+struct Ready {
+    endpoint: Arc<Endpoint>,
+    job: Job,
+}
+
 /// What all runs share.
 struct Shared {
     config: Config,
     chosen: Chosen,
     offers: HashMap<[u8; 32], Known>,
     /// Nothing if it holds nothing: then runs don't wait for one another.
-    holdings: Option<Mutex<Holdings>>,
+    holdings: Option<Arc<Mutex<Holdings>>>,
     wrap: Option<Wrap>,
 }
 
@@ -156,6 +163,13 @@ pub struct Server {
     failures: Quota,
     /// Runs at a time at most.
     most: usize,
+    /// Runs that this process asks for.
+    asked_for: (Sender<Asked>, Receiver<Asked>),
+    /// The programs of those, ready to run.
+    expected: HashMap<[u8; 32], Arc<Endpoint>>,
+    /// What is ready for each run that is wanted, and those that are under way.
+    wanted: HashMap<Want, Ready>,
+    begun: HashMap<u64, Sender<Result<Run, Error>>>,
 }
 
 impl Server {
@@ -195,7 +209,8 @@ impl Server {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
         let attempts = Attempts::default();
-        let most = runs_at_once(&chosen, &serving);
+        let reads = known.values().any(|known: &Known| known.offer.compiled.has_residents());
+        let most = runs_at_once(&chosen, &serving, reads);
         let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
         let mut desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
         if serving.holdings.store.is_none() {
@@ -210,7 +225,7 @@ impl Server {
             let residents = those.map(|compiled| (compiled.hash(), compiled.clone())).collect();
             desk.resides(residents, fill.clone());
         }
-        let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
+        let holdings = (!serving.holdings.is_empty()).then(|| Arc::new(Mutex::new(serving.holdings)));
         let config = config.clone();
         Ok(Self {
             hub,
@@ -226,7 +241,90 @@ impl Server {
             gauges: Gauges::default(),
             failures: Quota::default(),
             most,
+            asked_for: channel(),
+            expected: HashMap::new(),
+            wanted: HashMap::new(),
+            begun: HashMap::new(),
         })
+    }
+
+    /// Serves a program of which each run has inputs of its own that this party gives, and may read and keep values of its own:
+    /// runs of it are those alone that all parties ask for under one tag ([`Asker`]). Clients that it names ask under that tag.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run so.
+    pub fn expect(&mut self, compiled: &Arc<Compiled>) -> Result<(), Error> {
+        self.endpoint_for(compiled).map(|_| ())
+    }
+
+    /// Asks for runs from other threads, while this serves.
+    pub fn asker(&self) -> Asker {
+        Asker::new(self.asked_for.0.clone(), self.hub.waker(), self.shared.holdings.clone())
+    }
+
+    /// What this party has to know of a program that is run for those who want it.
+    fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
+        let hash = compiled.hash();
+        if let Some(known) = self.expected.get(&hash) {
+            return Ok(known.clone());
+        }
+        if self.shared.offers.contains_key(&hash) {
+            return Err(Error::Refused("the program is served with the same inputs always".to_owned()));
+        }
+        let Shared { config, chosen, holdings, .. } = &*self.shared;
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let needs = Participants::clients_of(compiled.plan(), &parties);
+        if compiled.has_residents() && holdings.is_none() {
+            return Err(Error::Refused(NO_STATE.to_owned()));
+        }
+        let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
+        self.desk.expect(hash, needs, !compiled.program().keeps().is_empty());
+        self.expected.insert(hash, endpoint.clone());
+        Ok(endpoint)
+    }
+
+    /// Takes in what this process asks for.
+    fn take_asked(&mut self) {
+        while let Ok(asked) = self.asked_for.1.try_recv() {
+            match asked {
+                Asked::Run(job) => {
+                    let want = (job.wanted.compiled.hash(), job.wanted.tag.clone());
+                    let endpoint = self.endpoint_for(&job.wanted.compiled).and_then(|endpoint| {
+                        let given: Vec<Option<&Value>> =
+                            job.wanted.inputs.iter().map(Option::as_ref).collect();
+                        endpoint.encode(self.shared.config.me(), &given)?;
+                        Ok(endpoint)
+                    });
+                    let refused =
+                        || Error::Refused("a run of this program and tag is wanted already".to_owned());
+                    match endpoint {
+                        Ok(_) if self.wanted.contains_key(&want) => job.end(Err(refused())),
+                        Ok(_) if self.desk.is_done() => {
+                            job.end(Err(declined("it begins no more runs")));
+                        }
+                        Ok(endpoint) => {
+                            self.wanted.insert(want.clone(), Ready { endpoint, job });
+                            self.desk.want(want);
+                        }
+                        Err(error) => job.end(Err(error)),
+                    }
+                }
+                Asked::NoMore(want) => {
+                    if self.wanted.remove(&want).is_some() {
+                        self.desk.unwant(&mut self.hub, &want);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells those who wanted runs that came to nothing.
+    fn tell_failed(&mut self) {
+        for (want, reason) in self.desk.come_to_nothing() {
+            if let Some(ready) = self.wanted.remove(&want) {
+                ready.job.end(Err(declined(&reason)));
+            }
+        }
     }
 
     /// Has somebody told who is missing, who can't take part, and who was turned away.
@@ -282,6 +380,7 @@ impl Server {
             while let Ok((proposal, result)) = self.results.1.try_recv() {
                 self.has_ended(&proposal, result, told)?;
             }
+            self.take_asked();
             for item in news {
                 self.heard(item);
             }
@@ -289,9 +388,11 @@ impl Server {
                 self.desk.close(&mut self.hub, "drains: it ends once the runs under way have ended");
             }
             if self.desk.is_done() && self.desk.is_idle() {
+                self.tell_failed();
                 return Ok(());
             }
             self.desk.tend(&mut self.hub, Instant::now());
+            self.tell_failed();
             self.tell_waits();
             self.gauges.set(&self.hub, &self.desk, self.most, self.attempts.count());
         }
@@ -315,14 +416,21 @@ impl Server {
     }
 
     /// Plays a run in a thread of its own.
-    fn begin(&self, begun: Begun) {
+    fn begin(&mut self, begun: Begun) {
         let Begun { proposal, mut links } = begun;
         let Proposal { run, lane, players, .. } = &proposal;
         tracing::info!(run, lane, program = hex(&proposal.program), clients = players.len(), "run begins");
         links.end_with(self.ends.clone());
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
+        let ready = self.wanted.remove(&(proposal.program, proposal.tag.clone()));
+        if let Some(ready) = &ready {
+            self.begun.insert(*run, ready.job.sender.clone());
+        }
         std::thread::spawn(move || {
-            let play = std::panic::AssertUnwindSafe(|| play(&shared, &proposal, links));
+            let play = std::panic::AssertUnwindSafe(|| match &ready {
+                Some(ready) => play_wanted(&shared, &proposal, ready, links),
+                None => play(&shared, &proposal, links),
+            });
             let result = std::panic::catch_unwind(play).unwrap_or_else(|_| {
                 Err(Error::Feed("this party's part in it panicked, which is a fault of Tacit's".to_owned()))
             });
@@ -346,6 +454,9 @@ impl Server {
             if let Some(client) = lost_in_check(error, proposal) {
                 self.desk.lost(client);
             }
+        }
+        if let Some(asker) = self.begun.remove(&proposal.run) {
+            return self.tell_asker(proposal, result, &asker).map_err(E::from);
         }
         let Some(Known { offer, endpoint }) = self.shared.offers.get(&proposal.program) else {
             return Ok(());
@@ -372,6 +483,23 @@ impl Server {
         // That it stops for good comes first, whether or not anybody reads what is told.
         admitted?;
         written
+    }
+
+    /// Tells how a run ended to whoever wanted it.
+    fn tell_asker(
+        &mut self,
+        proposal: &Proposal,
+        result: Result<Run, Error>,
+        asker: &Sender<Result<Run, Error>>,
+    ) -> Result<(), Error> {
+        let admitted = self.attempts.admit();
+        if admitted.is_err() {
+            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        }
+        log_end(proposal, &result, &mut self.failures);
+        // If nobody waits any more, nobody asks.
+        let _ = asker.send(result);
+        admitted
     }
 
     /// Tells which names are still to be played, once they have been for a while.
@@ -432,8 +560,10 @@ fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
 
 /// Runs that may be under way together. What a party holds is one run's at a time. A failed check ends all, and a run of a
 /// protocol that promises fairness may be in the midst of its outputs then, which is why it has no lanes either.
-fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
-    let is_one = !serving.holdings.is_empty() || admitted_lanes(&*chosen.protocol, 2).is_err();
+/// What is read alone, for runs that parties want, is read by several together.
+fn runs_at_once(chosen: &Chosen, serving: &Serving, offers_read: bool) -> usize {
+    let holds_one = serving.holdings.store.is_some() || serving.holdings.state.is_some() && offers_read;
+    let is_one = holds_one || admitted_lanes(&*chosen.protocol, 2).is_err();
     if is_one { 1 } else { serving.at_once.into() }
 }
 
@@ -478,6 +608,41 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
     };
     let mesh = mesh(transport, config, config.me(), &players);
     let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
+    Ok(runs?.swap_remove(0))
+}
+
+/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
+fn play_wanted(shared: &Shared, proposal: &Proposal, ready: &Ready, links: Lent) -> Result<Run, Error> {
+    let Shared { config, chosen, holdings, wrap, .. } = shared;
+    let Ready { endpoint, job } = ready;
+    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
+    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+    let endpoint =
+        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
+    let given = Given::Values(vec![inputs]);
+    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut apart = None;
+    if compiled.program().keeps().is_empty() {
+        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
+            apart = Some(state.apart(compiled.program(), fill)?);
+        }
+        held = None;
+    }
+    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
+    let own = match apart.as_mut().or(whole) {
+        Some(state) if compiled.has_residents() => {
+            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
+        }
+        _ => Own { given, source: Source::InRun, residents: None },
+    };
+    let transport: Box<dyn Transport> = match wrap {
+        Some(wrap) => wrap(links),
+        None => Box::new(links),
+    };
+    let mesh = mesh(transport, config, config.me(), &players);
+    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
+    drop(held);
     Ok(runs?.swap_remove(0))
 }
 
@@ -528,7 +693,7 @@ mod tests {
                 open: Vec::new(),
                 holdings: Holdings { store: None, state },
             };
-            runs_at_once(&Chosen::of(protocol).unwrap(), &serving)
+            runs_at_once(&Chosen::of(protocol).unwrap(), &serving, true)
         };
         assert_eq!(["replicated", "astra-malicious", "gmw"].map(|name| runs(name, None)), [4; 3]);
         assert_eq!(runs("astra-fair", None), 1);

@@ -17,6 +17,7 @@ mod batches;
 mod certificates;
 mod rogue;
 mod rows;
+mod wanted;
 
 const PROTOCOL: &str = "replicated";
 /// Time enough for anything on a busy machine.

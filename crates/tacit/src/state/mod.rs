@@ -40,6 +40,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
+use tacit_program::Program;
 use tacit_store::{KeptFolder, KeptValue};
 use wanted::Wanted;
 
@@ -61,14 +62,14 @@ pub struct State {
 }
 
 /// All versions of a name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Name {
     /// The last version that there ever was.
     last: u64,
     versions: BTreeMap<u64, Version>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Version {
     about: About,
     standing: Standing,
@@ -288,6 +289,24 @@ impl State {
             let is_replaced = about.replaces == Some(old.about.version);
             old.standing == Standing::Pending || is_replaced && old.standing != Standing::Dropped
         })
+    }
+
+    /// What a run that only reads needs of it, in memory, so that others can go on meanwhile: what a program's slots may be filled
+    /// with.
+    pub(crate) fn apart(&mut self, program: &Program, fill: &Fill) -> Result<Self, Error> {
+        let mut names = BTreeMap::new();
+        for Wanted { name, .. } in fill.wanted(program)? {
+            let Some(known) = self.names.get(&name) else { continue };
+            let live = |(_, version): &(&u64, &Version)| version.standing != Standing::Dropped;
+            for number in known.versions.iter().filter(live).map(|(number, _)| *number).collect::<Vec<_>>() {
+                // One that can't be read is missed only where it is picked.
+                let _ = self.share(&name, number);
+            }
+            if let Some(known) = self.names.get(&name) {
+                names.insert(name, known.clone());
+            }
+        }
+        Ok(Self { names, folder: None })
     }
 
     /// Writes what lies in the folder into one file, sealed as it is: for back-up.

@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 42] = [
+static SAMPLES: [Sample; 44] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -330,6 +330,17 @@ static SAMPLES: [Sample; 42] = [
         let condition = o.build.reshape(shuffled[1], &[-1, 1])?;
         let chosen = o.build.select(condition, shuffled[0], turned)?;
         o.build.sum(chosen, Some(&[0]), false)
+    }),
+    ("sort", |o| {
+        let (a, count) = (o.a()?, o.len as i64);
+        let keys = o.build.reshape(a, &[1, count])?;
+        Ok(o.build.sort(keys, &[])?[0])
+    }),
+    ("sort_too", |o| {
+        // By bits, of which many are equal: rows of two.
+        let (p, rows) = (o.bits(0)?, o.shaped(0, &[1, o.len, 2])?);
+        let keys = o.build.reshape(p, &[1, o.len as i64])?;
+        Ok(o.build.sort(keys, &[rows])?[1])
     }),
     ("repeat", |o| {
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());

@@ -17,8 +17,10 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 12] = [
+const CHAINS: [&str; 14] = [
     "shuffle_bits",
+    "sort",
+    "sort_too",
     "minimum",
     "maximum",
     "max",
@@ -134,14 +136,18 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 }
 
 /// Rounds by which a plan's longest chain of messages may be shorter than its depth. All parties take the same
-/// part in a product; in a conversion, who sends needn't be the one whose share of the operand came last. So at
-/// every level where results are converted a chain may be one shorter; a single operation's is exact.
+/// part in a product; in a conversion or a shuffle, who sends needn't be the one whose share of the operand came last. So at
+/// every level where results are converted or shuffled a chain may be one shorter; a single operation's is exact.
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
         let kind = &plan.op(stage.op).kind;
         matches!(
             kind,
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. }
+            OpKind::Split { .. }
+                | OpKind::Inject { .. }
+                | OpKind::Shift { .. }
+                | OpKind::Msb { .. }
+                | OpKind::Shuffle { .. }
         )
     };
     let first = |stage: &&Stage| stage.stage == 0;

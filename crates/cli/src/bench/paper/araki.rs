@@ -3,7 +3,7 @@
 //! The paper's servers encrypt a batch of blocks on every core at a time. A lane is what a core is there. Latency is the
 //! time of a batch, and throughput what comes out in that time, here as there.
 
-use super::{Experiment, NOTHING, Paper, Part, Printed, Run};
+use super::experiment::{Experiment, NOTHING, Paper, Part, Printed, Run};
 use crate::bench::plot::{Line, Plot};
 use crate::bench::spec::BenchArgs;
 use crate::bench::what::What;

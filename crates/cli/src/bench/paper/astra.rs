@@ -11,7 +11,8 @@
 //! Its protocols for comparison are Araki et al. 2016 and ABY3 in their semi-honest form, which `replicated` is, and
 //! Araki et al. 2017 and ABY3 in their malicious one, which nobody has here: `replicated-malicious` stands in their column.
 
-use super::{Experiment, Links, NOTHING, Paper, Part, Printed};
+use super::experiment::{Experiment, NOTHING, Paper, Part, Printed};
+use super::links::Links;
 use crate::bench::spec::BenchArgs;
 use crate::bench::what::{Model, What};
 use tacit::protocol;

@@ -6,7 +6,8 @@
 //! branch; a choice for each of them and two bits for each AND. What is run as MOTIF has ANDs as early as they can be, wherever the
 //! paper's generator put them, and opens less.
 
-use super::{Compared, Experiment, Links, NOTHING, Paper, Run};
+use super::experiment::{Compared, Experiment, NOTHING, Paper, Run};
+use super::links::Links;
 use crate::bench::instances::program;
 use crate::bench::plot::{Line, Plot};
 use crate::bench::random_circuit::branch;

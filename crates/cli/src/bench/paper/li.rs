@@ -3,7 +3,8 @@
 //! The paper has every protocol on three machines of a LAN, and with 80 Mbit/s and 40 ms of latency each way between
 //! them. Here loopback is the LAN.
 
-use super::{Experiment, Links, NOTHING, Operation, Paper, Printed};
+use super::experiment::{Experiment, NOTHING, Operation, Paper, Printed};
+use super::links::Links;
 use crate::bench::spec::BenchArgs;
 use crate::bench::what::What;
 use std::hint::black_box;

@@ -1,9 +1,8 @@
 //! The networks of papers, which links are held to.
 
-use super::unwritten;
 use crate::failure::Failure;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacit::advanced::net::Profile;
 
 /// What links are held to.
@@ -75,4 +74,9 @@ impl Drop for NetFiles {
         // Nothing is lost if it stays.
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// That a file or folder couldn't be written.
+pub(super) fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("{} can't be written: {error}", path.display()))
 }

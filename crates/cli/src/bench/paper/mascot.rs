@@ -12,7 +12,8 @@
 //! the function gives the bytes of GF(2^128). Binary ones of 128 bits are made, by no protocol (`tacit bench triples --field gf2-128`), and so is
 //! the passive variant that section 6.1 compares with (`--passive`).
 
-use super::{Experiment, Links, NOTHING, Paper, Part, Printed, Run, Sent};
+use super::experiment::{Experiment, NOTHING, Paper, Part, Printed, Run, Sent};
+use super::links::Links;
 use crate::bench::plot::{Line, Plot};
 use crate::bench::spec::BenchArgs;
 use crate::bench::what::{Ring, What};

@@ -3,6 +3,7 @@
 use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor};
 use crate::Fill;
 use crate::living::control::{Between, Player, Proposal, Request, ToClient, is_one_twice, write};
+use crate::living::order::Group;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use tacit_net::setup::{Hub, Speaker};
@@ -12,6 +13,7 @@ impl Desk {
     pub(crate) fn tend(&mut self, hub: &mut Hub, now: Instant) {
         self.part_with(hub);
         self.ask(hub, now);
+        self.say_wants(hub);
         if self.me != 0 {
             return self.answer(hub);
         }
@@ -49,6 +51,7 @@ impl Desk {
             return;
         }
         let alone = self.programs.iter().filter(|(_, needs)| needs.is_empty()).map(|(program, _)| *program);
+        let alone = alone.filter(|program| !self.wants.is_for(program));
         for program in alone.collect::<Vec<_>>() {
             if !self.asked.insert(program) {
                 continue;
@@ -72,14 +75,22 @@ impl Desk {
             let (program, tag, fill, seats) = if let Some(program) = alone {
                 self.ready.remove(&program);
                 (program, String::new(), Fill::new(), Vec::new())
+            } else if let Some((program, tag)) = self.wanted_alone(everybody) {
+                (program, tag, Fill::new(), Vec::new())
             } else {
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
-                let most = |program: &[u8; 32]| self.batches.get(program).copied().unwrap_or(1);
+                let due = self.due(everybody);
+                let most = |group: &Group| {
+                    let is_due = !self.wants.is_for(&group.program)
+                        || due.contains(&(group.program, group.tag.clone()));
+                    if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
+                };
                 let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
                 let Some(first) = groups.first() else { return };
                 let (program, tag, fill) = (first.program, first.tag.clone(), first.fill.clone());
                 (program, tag, fill, groups.into_iter().flat_map(|group| group.seats).collect())
             };
+            self.wants.is_proposed(&(program, tag.clone()));
             self.last_run += 1;
             let run = self.last_run;
             for seated in &seats {
@@ -159,7 +170,12 @@ impl Desk {
         if is_one_twice(&proposal.players.iter().map(|(player, _)| player).collect::<Vec<_>>()) {
             return Some("a client would play two names".to_owned());
         }
-        if needs.is_empty() && !self.asked.contains(&proposal.program) {
+        let has_asked = if self.wants.is_for(&proposal.program) {
+            self.wants.has(&(proposal.program, proposal.tag.clone()))
+        } else {
+            !needs.is_empty() || self.asked.contains(&proposal.program)
+        };
+        if !has_asked {
             return Some("hasn't asked for this run".to_owned());
         }
         None
@@ -229,6 +245,7 @@ impl Desk {
             pending.stage = Stage::Running;
         }
         self.left = self.left.map(|left| left.saturating_sub(1));
+        self.takes_want(&proposal);
         Some(Begun { proposal, links })
     }
 }

@@ -13,6 +13,7 @@
 //! | `constants` | products with public numbers that differ from place to place |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
+//! | `order` | keys of sorts |
 //! | `functions` | quotients, roots, functions by pieces |
 //!
 //! An engine with rings takes the same circuits for the few operations that rings have no steps for
@@ -26,6 +27,7 @@ mod functions;
 mod gates;
 mod keep;
 mod limit;
+mod order;
 mod rounded;
 mod sum;
 #[cfg(test)]

@@ -1,0 +1,102 @@
+//! A benchmark's program, operands and right result, where they come from files.
+
+use crate::failure::Failure;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use tacit::SavedPlan;
+use tacit::program::{Data, Program, Value};
+
+/// Where a benchmark's program and operands are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    /// Those of this folder.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// What is run.
+    pub(super) fn program(&self) -> Result<Program, Failure> {
+        let path = self.folder.join("network.plan");
+        let bytes = std::fs::read(&path)
+            .map_err(|error| Failure::input(format!("{} can't be read: {error}", path.display())))?;
+        let saved = SavedPlan::from_bytes(&bytes)
+            .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+        Ok(saved.program)
+    }
+
+    /// The numbers of an input.
+    pub(super) fn input(&self, input: usize, shape: &[usize]) -> Result<Value, tacit::Error> {
+        read(&self.folder.join(format!("input-{input}.npy")), shape)
+    }
+
+    /// How near the result is to that in floating point.
+    pub(super) fn accuracy(&self, got: &Value) -> Result<Accuracy, tacit::Error> {
+        Ok(Accuracy::of(got, &read(&self.folder.join("float.npy"), &got.shape)?))
+    }
+}
+
+fn read(path: &Path, shape: &[usize]) -> Result<Value, tacit::Error> {
+    crate::npy::read(path, shape)
+        .map_err(|error| tacit::Error::Refused(format!("{}: {error}", path.display())))
+}
+
+/// How near a network's scores are to those in floating point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Accuracy {
+    /// Rows whose highest score is the same.
+    pub(crate) argmax: usize,
+    pub(crate) rows: usize,
+    /// The largest error of a score, in parts of the distance from the lowest to the highest of its row.
+    pub(crate) error: f64,
+}
+
+impl Accuracy {
+    /// Of scores row by row.
+    fn of(got: &Value, expected: &Value) -> Self {
+        let (Data::Float(got), Data::Float(expected), &[rows, scores, ..]) =
+            (&got.data, &expected.data, &got.shape[..])
+        else {
+            return Self { argmax: 0, rows: 0, error: f64::INFINITY };
+        };
+        let highest = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+        let mut all = Self { argmax: 0, rows, error: 0.0 };
+        for (got, expected) in got.chunks(scores.max(1)).zip(expected.chunks(scores.max(1))) {
+            let ends = expected.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &score| {
+                [low.min(score), high.max(score)]
+            });
+            let error = got.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            all.error = all.error.max(error / (ends[1] - ends[0]));
+            all.argmax += usize::from(highest(got) == highest(expected));
+        }
+        all
+    }
+
+    /// In words.
+    pub(super) fn to_text(self) -> String {
+        let Self { argmax, rows, error } = self;
+        format!(
+            "highest score of {argmax} of {rows} rows the same, largest error {:.4} % of the spread",
+            100.0 * error
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_parts_of_the_spread_of_their_row() {
+        let value = |data: [f64; 6]| Value { shape: vec![2, 3], data: Data::Float(data.to_vec()) };
+        let float = value([0.0, 10.0, 5.0, 1.0, 2.0, 3.0]);
+        let got = value([0.0, 10.5, 5.0, 1.0, 3.2, 3.0]);
+        let accuracy = Accuracy::of(&got, &float);
+        assert_eq!((accuracy.argmax, accuracy.rows), (1, 2));
+        assert!((accuracy.error - 0.6).abs() < 1e-9, "{accuracy:?}");
+        assert!((Accuracy::of(&float, &float).error).abs() < f64::EPSILON);
+    }
+}

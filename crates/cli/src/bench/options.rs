@@ -1,0 +1,66 @@
+//! Options of single benchmarks.
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// `tacit bench araki`, `astra`, `li` and `mascot`: which experiment.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Experiment {
+    /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits
+    #[arg(long, conflicts_with_all = ["scale", "threads"])]
+    pub(crate) paper: bool,
+    /// Also the circuits of 1,000 and 10,000 layers on the slow network, minutes each
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Time and memory for a tenth, a fifth, a half and all of --count blocks
+    #[arg(long)]
+    pub(crate) scale: bool,
+    /// Where the paper's figures are drawn, instead of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with = "scale")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Of `tacit bench living`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LivingArgs {
+    /// For living: so many clients ask at once [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
+    pub(super) clients: Option<u16>,
+    /// For living: instances that a run of a batch has at most [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(super) together: Option<u8>,
+    /// For living: how long a run waits for others of its batch [default: 2]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
+    pub(super) window_ms: Option<u64>,
+}
+
+/// Of `tacit bench start`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct StartArgs {
+    /// For start: a saved plan run by this command, three parties over TCP, instead of a Python file with all in one process
+    #[arg(long)]
+    pub(super) native: bool,
+}
+
+/// Options of this benchmark alone.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TripleArgs {
+    /// What triples are of: the prime field of mascot, or GF(2^128) [default: fp128]
+    #[arg(long, value_name = "FIELD")]
+    pub(super) field: Option<TripleField>,
+    /// Triples without MACs and checks, against parties that follow the protocol: for comparison alone, no protocol uses them
+    #[arg(long)]
+    pub(super) passive: bool,
+}
+
+/// What triples are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum TripleField {
+    /// The field of 2^128 - 159 elements
+    #[default]
+    Fp128,
+    /// GF(2^128)
+    #[value(name = "gf2-128")]
+    Gf2,
+}

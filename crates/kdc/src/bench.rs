@@ -1,0 +1,247 @@
+//! How many requests a realm answers: servers and front are processes of their own on loopback, and clients ask by TCP.
+//!
+//! The clock runs from the first request to the last reply. So it has all that a client waits for: front, parsing, meeting, runs and
+//! their checks, but not the making of requests. Each reply is opened, and its ticket under the service's key.
+
+pub mod paper;
+
+use crate::admin::{self, Origin, random_key};
+use crate::clear::Key;
+use crate::client::{Client, Ticket, Wish, ask};
+use crate::der::Malformed;
+use crate::enctype::{CONFOUNDER, Enctype};
+use crate::realm::Settings;
+use crate::server::{Failure, now};
+use std::fs::{self, File};
+use std::io;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const REALM: &str = "BENCH.EXAMPLE";
+const SERVICE: &str = "host/files.example";
+/// Clients that there are: requests are theirs in turn.
+const CLIENTS: usize = 4;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// The encryption type.
+    pub enctype: Enctype,
+    /// Whether clients ask with tickets.
+    pub further: bool,
+    /// The protocol.
+    pub protocol: String,
+    /// Requests.
+    pub count: usize,
+    /// Clients that ask at a time.
+    pub clients: usize,
+    /// The first of the ports.
+    pub port: u16,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// From the first request to the last reply.
+    pub seconds: f64,
+    /// How long each request took, in ascending order.
+    pub latencies: Vec<f64>,
+    /// Processor time of the three servers.
+    pub cpu_seconds: Vec<f64>,
+    /// The most memory that each of them had.
+    pub peak_rss_bytes: Vec<u64>,
+}
+
+/// A process that ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn refused(reason: impl ToString) -> Failure {
+    Failure::Refused(reason.to_string())
+}
+
+impl Bench {
+    /// Measures, in a new folder.
+    ///
+    /// # Errors
+    /// If the realm doesn't start, or a reply is wrong.
+    pub fn run(&self, folder: &Path) -> Result<Measured, Failure> {
+        let realm = folder.join("realm");
+        admin::init(&realm, REALM, self.enctype, "127.0.0.1", self.port)?;
+        for part in ["P0", "P1", "P2", "front", "admin"] {
+            let file = realm.join(part).join("kdc.toml");
+            let mut settings = Settings::load(&file)?;
+            settings.protocol.clone_from(&self.protocol);
+            let text = toml::to_string(&settings).map_err(refused)?;
+            fs::write(file, text)?;
+        }
+        let start = |verb: &str, part: &str| -> Result<Running, Failure> {
+            let log = File::create(folder.join(format!("{part}.log")))?;
+            let program = std::env::current_exe()?;
+            let mut command = Command::new(program);
+            command.arg(verb).arg(realm.join(part)).stdout(log);
+            Ok(Running(command.spawn()?))
+        };
+        let servers = ["P0", "P1", "P2"].map(|part| start("serve", part));
+        let servers = servers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let _front = start("front", "front")?;
+        for part in ["P0", "P1", "P2"] {
+            wait_for(&folder.join(format!("{part}.log")), " serves ")?;
+        }
+        let admin = realm.join("admin");
+        admin::add(&admin, &format!("krbtgt/{REALM}"), &Origin::Random, Some(1))?;
+        let new = |name: &str| -> Result<Key, Failure> {
+            let bytes = random_key(self.enctype)?;
+            let key = || Key::new(self.enctype, &bytes).ok_or_else(|| refused("a key"));
+            admin::add(&admin, name, &Origin::Key(key()?), Some(1))?;
+            key()
+        };
+        let service = new(SERVICE)?;
+        let keys = (0..CLIENTS).map(|number| new(&client_of(number))).collect::<Result<Vec<_>, _>>()?;
+        self.measure(&keys, &service, &servers)
+    }
+
+    fn measure(&self, keys: &[Key], service: &Key, servers: &[Running]) -> Result<Measured, Failure> {
+        let malformed = |error: Malformed| refused(error);
+        let tickets = if self.further {
+            let mut link = self.connect()?;
+            let of = |(number, key): (usize, &Key)| -> Result<Ticket, Failure> {
+                let (name, service) = (client_of(number), format!("krbtgt/{REALM}"));
+                let client = Client { realm: REALM, name: &name, key };
+                let wish = Wish::of(&service, number as u32 + 1);
+                let reply = ask(&mut link, &client.initial(&wish, now(), confounder()?))?;
+                client.initial_reply(&reply, &wish).map_err(malformed)
+            };
+            keys.iter().enumerate().map(of).collect::<Result<Vec<_>, _>>()?
+        } else {
+            Vec::new()
+        };
+        // Whatever a client computes is done before the clock runs, and after it has stopped.
+        let mut requests = Vec::with_capacity(self.count);
+        for number in 0..self.count {
+            let who = number % keys.len();
+            let (name, wish) = (client_of(who), Wish::of(SERVICE, number as u32 + 1));
+            let client = Client { realm: REALM, name: &name, key: &keys[who] };
+            requests.push(if let Some(ticket) = tickets.get(who) {
+                let at = (now() + (number / 1_000_000) as i64, 100_000 + number as u32 % 900_000);
+                client.further(ticket, &wish, at, None, confounder()?)
+            } else {
+                client.initial(&wish, now(), confounder()?)
+            });
+        }
+        let (next, replies) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(self.count)));
+        let before: Vec<f64> = servers.iter().map(|server| cpu(&server.0)).collect();
+        let start = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..self.clients {
+                scope.spawn(|| {
+                    let Ok(mut link) = self.connect() else { return };
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(request) = requests.get(number) else { return };
+                        let asked = Instant::now();
+                        let Ok(reply) = ask(&mut link, request) else { return };
+                        let took = asked.elapsed().as_secs_f64();
+                        replies
+                            .lock()
+                            .unwrap_or_else(std::sync::PoisonError::into_inner)
+                            .push((number, reply, took));
+                    }
+                });
+            }
+        });
+        let seconds = start.elapsed().as_secs_f64();
+        let cpu_seconds =
+            servers.iter().zip(before).map(|(server, before)| cpu(&server.0) - before).collect();
+        let peak_rss_bytes = servers.iter().map(|server| peak(&server.0)).collect();
+        let replies = replies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if replies.len() != self.count {
+            return Err(refused(format!("{} replies to {} requests", replies.len(), self.count)));
+        }
+        for (number, reply, _) in &replies {
+            let who = number % keys.len();
+            let (name, wish) = (client_of(who), Wish::of(SERVICE, *number as u32 + 1));
+            let client = Client { realm: REALM, name: &name, key: &keys[who] };
+            let got = match tickets.get(who) {
+                Some(ticket) => client.further_reply(reply, ticket, None, &wish),
+                None => client.initial_reply(reply, &wish),
+            };
+            let code = crate::messages::read_error(reply);
+            let got = got.map_err(|error| refused(format!("{error}; error code {code:?}")))?;
+            let opened = service.open(2, got.sealed().map_err(malformed)?);
+            if !opened.is_some_and(|ticket| holds(&ticket, got.session.bytes())) {
+                return Err(refused("a ticket is wrong"));
+            }
+        }
+        let mut latencies: Vec<f64> = replies.iter().map(|(_, _, took)| *took).collect();
+        latencies.sort_by(f64::total_cmp);
+        Ok(Measured { seconds, latencies, cpu_seconds, peak_rss_bytes })
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let link = TcpStream::connect(("127.0.0.1", self.port))?;
+        link.set_nodelay(true)?;
+        link.set_read_timeout(Some(Duration::from_mins(1)))?;
+        Ok(link)
+    }
+}
+
+fn client_of(number: usize) -> String {
+    format!("client{number}")
+}
+
+fn confounder() -> Result<[u8; CONFOUNDER], Failure> {
+    let mut bytes = [0; CONFOUNDER];
+    getrandom::fill(&mut bytes).map_err(refused)?;
+    Ok(bytes)
+}
+
+fn holds(message: &[u8], part: &[u8]) -> bool {
+    message.windows(part.len()).any(|window| window == part)
+}
+
+fn wait_for(log: &Path, says: &str) -> Result<(), Failure> {
+    let until = Instant::now() + Duration::from_mins(5);
+    while Instant::now() < until {
+        if fs::read_to_string(log).is_ok_and(|text| text.contains(says)) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    Err(refused(format!("{} doesn't say {says:?}", log.display())))
+}
+
+/// Seconds that a process has had, of a processor.
+fn cpu(child: &Child) -> f64 {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    // Behind the name, which ends with the last parenthesis: fields 14 and 15, in hundredths of a second.
+    let fields = text.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The most memory that a process has had.
+fn peak(child: &Child) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or_default() * 1024
+}
+
+impl Measured {
+    /// The value below which this part of all latencies lies.
+    pub fn latency(&self, part: f64) -> f64 {
+        let at = (part * self.latencies.len() as f64) as usize;
+        self.latencies.get(at.min(self.latencies.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+}

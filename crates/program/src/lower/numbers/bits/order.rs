@@ -1,0 +1,78 @@
+//! Keys of sorts as bits, and comparisons of them.
+
+use std::sync::Arc;
+
+use tacit_circuit::arith;
+use tacit_circuit::{self as circuit};
+
+use super::{Term, style};
+use crate::lower::Lowering;
+use crate::lower::sort::Keys;
+use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
+use crate::program::NodeId;
+use crate::types::Dtype;
+use crate::width::Format;
+
+impl Lowering<'_> {
+    /// The elements of a matrix as words that are in order as unsigned numbers, and all different: the place of each among all, in
+    /// the lowest bits, and above it the element, with its sign the other way around. Above both is the number of the row of the
+    /// matrix, if it has several.
+    pub(in crate::lower) fn sort_keys(&mut self, id: NodeId, length: usize) -> Keys {
+        let rows = self.ty(id).len();
+        let places = bits_below(rows);
+        let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
+        let style = style(rows);
+        let mut word = if self.strategy.is_bits() || self.ty(id).kind == Dtype::Bool {
+            let number = self.number(id);
+            let Format { bits, signed } = number.format();
+            inputs.push(Operand::Each(self.laid(&number)));
+            super::Word { bits: b.input(bits as u32), signed }
+        } else {
+            match self.addends(id, &self.ty(id).shape, &mut b, &mut inputs) {
+                Some(addends) => addends.sum(&mut b, style),
+                None => unreachable!("what sorts has a way from numbers to bits"),
+            }
+        };
+        if let Some(sign) = word.bits.last_mut().filter(|_| word.signed) {
+            *sign = b.not(*sign);
+        }
+        let above = bits_below(rows / length);
+        let bits = places + word.bits.len() + above;
+        let block = Keys::block(bits);
+        let zero = b.constant(false);
+        let mut output = vec![zero; places];
+        output.extend(&word.bits);
+        output.resize(block, zero);
+        let keys = self.fresh(Domain::Bits, rows * block);
+        self.evaluate_circuit(&Arc::new(b.finish(vec![output])), inputs, keys);
+        let mut reg = self.numbered(keys, block, 1, 0);
+        if above > 0 {
+            reg = self.numbered(reg, block, length, (places + word.bits.len()) as u32);
+        }
+        Keys { reg, bits, block }
+    }
+
+    /// Words with public numbers in bits that were 0: the number of each block of so many words, from a bit on.
+    fn numbered(&mut self, a: Reg, block: usize, words: usize, at: u32) -> Reg {
+        let cols = self.plan.shape(a).cols;
+        let (numbers, dst) = (self.plan.public(Domain::Bits, cols), self.fresh(Domain::Bits, cols));
+        self.plan.local(Local::Insertion(Insertion::Numbers { block, words, at, dst: numbers }));
+        self.plan.local(Local::XorPublic { a, c: Public::Register(numbers), dst });
+        dst
+    }
+
+    /// Whether words are less than others.
+    pub(in crate::lower) fn less_of_words(&mut self, sides: [Reg; 2], keys: Keys, count: usize) -> Reg {
+        let format = Format { bits: keys.block, signed: false };
+        let terms = sides.map(|reg| Term::Register(Operand::Each(reg), format));
+        self.evaluate(&terms, count, |b, style, words| {
+            let [x, y] = [0, 1].map(|side| &words[side].bits[..keys.bits]);
+            vec![arith::less(b, style, x, y)]
+        })
+    }
+}
+
+/// Bits of the numbers below `count`.
+const fn bits_below(count: usize) -> usize {
+    count.next_power_of_two().trailing_zeros() as usize
+}

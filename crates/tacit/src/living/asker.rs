@@ -1,0 +1,101 @@
+//! Runs that a party's own process asks for, with inputs of its own.
+
+use super::desk::Want;
+use super::server::Holdings;
+use crate::{Compiled, Error, Fill, Run};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tacit_net::setup::Waker;
+use tacit_program::Value;
+
+/// A run that a party wants. It begins once all parties want one of the same program and tag, and the clients that it names have
+/// asked for it under that tag; who gives what is not compared but by the session.
+pub struct Wanted {
+    /// The program.
+    pub compiled: Arc<Compiled>,
+    /// What all say alike to meet in one run: it is part of what the session agrees on. At most 256 bytes.
+    pub tag: String,
+    /// A value for each input that is this party's to give, by the index of the input, and what all parties know.
+    pub inputs: Vec<Option<Value>>,
+    /// Which kept value fills each slot, and what is kept under other names than the program's.
+    pub fill: Fill,
+    /// How long it waits for the run to begin.
+    pub within: Duration,
+}
+
+/// What is asked of a server's thread.
+pub(crate) enum Asked {
+    Run(Job),
+    NoMore(Want),
+}
+
+/// A run that is wanted, and who hears how it ended.
+pub(crate) struct Job {
+    pub(crate) wanted: Wanted,
+    pub(crate) sender: Sender<Result<Run, Error>>,
+}
+
+impl Job {
+    pub(crate) fn end(self, result: Result<Run, Error>) {
+        // If nobody waits any more, nobody asks.
+        let _ = self.sender.send(result);
+    }
+}
+
+/// A run that doesn't begin, as this party tells itself.
+pub(crate) fn declined(reason: &str) -> Error {
+    Error::Declined { party: "this party".to_owned(), reason: reason.to_owned() }
+}
+
+/// Asks a [`Server`](super::Server) for runs from other threads of its process.
+#[derive(Clone)]
+pub struct Asker {
+    sender: Sender<Asked>,
+    waker: Waker,
+    holdings: Option<Arc<Mutex<Holdings>>>,
+}
+
+/// How long a run may take that has begun, as far as whoever waits for it is concerned; links have limits of their own.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+impl Asker {
+    pub(crate) fn new(sender: Sender<Asked>, waker: Waker, holdings: Option<Arc<Mutex<Holdings>>>) -> Self {
+        Self { sender, waker, holdings }
+    }
+
+    /// Has a run, and waits for its end. Several may be under way, as many as the server has lanes; those that keep values take
+    /// turns.
+    ///
+    /// # Errors
+    /// [`Error::Declined`] if it doesn't begin in time or at all, and the run's own.
+    pub fn run(&self, wanted: Wanted) -> Result<Run, Error> {
+        let (sender, ended) = channel();
+        let (want, within) = ((wanted.compiled.hash(), wanted.tag.clone()), wanted.within);
+        let gone = || declined("the server has ended");
+        self.sender.send(Asked::Run(Job { wanted, sender })).map_err(|_| gone())?;
+        self.waker.wake();
+        let late = match ended.recv_timeout(within) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            Err(RecvTimeoutError::Timeout) => {
+                declined("not all parties want the run, or its clients didn't ask for it")
+            }
+        };
+        self.sender.send(Asked::NoMore(want)).map_err(|_| gone())?;
+        self.waker.wake();
+        // It may have begun: then its end is what counts, and else the sender is dropped.
+        ended.recv_timeout(PATIENCE).unwrap_or(Err(late))
+    }
+
+    /// Drops a kept value, as [`State::drop_value`](crate::State::drop_value), between runs that keep any.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn drop_value(&self, value: &str) -> Result<(), Error> {
+        let nothing = || Error::Refused(crate::state::NO_STATE.to_owned());
+        let held = self.holdings.as_ref().ok_or_else(nothing)?;
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.state.as_mut().ok_or_else(nothing)?.0.drop_value(value)
+    }
+}

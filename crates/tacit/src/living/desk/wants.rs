@@ -1,0 +1,170 @@
+//! Runs that parties want with inputs of their own: each says so of a program and a tag, and the run is proposed once all have.
+
+use super::{Desk, Stage};
+use crate::living::control::{Between, Proposal, write};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use tacit_net::setup::{Hub, Speaker};
+
+/// A program by its hash, and the tag under which a run of it is wanted.
+pub(crate) type Want = ([u8; 32], String);
+
+/// Runs that one party may want at a time, as party 0 counts them.
+const MAX_WANTED: usize = 1 << 12;
+
+/// What is wanted here, and at party 0 by whom.
+#[derive(Default)]
+pub(super) struct Wants {
+    /// Programs that run for those who want them alone, and whether they keep anything.
+    programs: HashSet<[u8; 32]>,
+    keepers: HashSet<[u8; 32]>,
+    /// What this party wants.
+    own: BTreeSet<Want>,
+    /// What party 0 is still to be told of that.
+    unsaid: BTreeSet<Want>,
+    /// Who wants what, at party 0.
+    by: BTreeMap<Want, BTreeSet<usize>>,
+    /// What came to nothing, and why.
+    failed: Vec<(Want, String)>,
+}
+
+impl Wants {
+    /// Whether a program runs only if all parties want it.
+    pub(super) fn is_for(&self, program: &[u8; 32]) -> bool {
+        self.programs.contains(program)
+    }
+
+    pub(super) fn has(&self, want: &Want) -> bool {
+        self.own.contains(want)
+    }
+
+    pub(super) fn is_wanted_by(&mut self, party: usize, want: Want) {
+        let count = self.by.values().filter(|parties| parties.contains(&party)).count();
+        if count < MAX_WANTED {
+            self.by.entry(want).or_default().insert(party);
+        }
+    }
+
+    pub(super) fn is_wanted_no_more(&mut self, party: usize, want: &Want) {
+        if let Some(parties) = self.by.get_mut(want) {
+            parties.remove(&party);
+            if parties.is_empty() {
+                self.by.remove(want);
+            }
+        }
+    }
+
+    /// Party 0 has lost a party.
+    pub(super) fn lose(&mut self, party: usize) {
+        for parties in self.by.values_mut() {
+            parties.remove(&party);
+        }
+        self.by.retain(|_, parties| !parties.is_empty());
+    }
+
+    /// Party 0 has forgotten all.
+    pub(super) fn say_again(&mut self) {
+        self.unsaid.clone_from(&self.own);
+    }
+
+    pub(super) fn is_proposed(&mut self, want: &Want) {
+        self.by.remove(want);
+    }
+
+    /// A run of what is wanted doesn't begin.
+    pub(super) fn came_to_nothing(&mut self, proposal: &Proposal, reason: &str) {
+        let want = (proposal.program, proposal.tag.clone());
+        if self.own.remove(&want) {
+            self.unsaid.remove(&want);
+            self.failed.push((want, reason.to_owned()));
+        }
+    }
+}
+
+impl Desk {
+    /// Says of a program that its runs are those alone that all parties want; which of its names clients play, and whether it
+    /// keeps anything: of such runs one is under way at a time.
+    pub(crate) fn expect(&mut self, program: [u8; 32], needs: Vec<String>, keeps: bool) {
+        self.programs.entry(program).or_insert(needs);
+        self.wants.programs.insert(program);
+        if keeps {
+            self.wants.keepers.insert(program);
+        }
+    }
+
+    /// This party wants a run, and has its inputs ready.
+    pub(crate) fn want(&mut self, want: Want) {
+        if self.me == 0 {
+            self.wants.is_wanted_by(0, want.clone());
+        } else {
+            self.wants.unsaid.insert(want.clone());
+        }
+        self.wants.own.insert(want);
+    }
+
+    /// This party wants a run no more, which hasn't begun.
+    pub(crate) fn unwant(&mut self, hub: &mut Hub, want: &Want) {
+        self.wants.own.remove(want);
+        if self.me == 0 {
+            self.wants.is_wanted_no_more(0, want);
+        } else if !self.wants.unsaid.remove(want) {
+            let (program, tag) = want.clone();
+            hub.say(Speaker::Party(0), write(&Between::Unwant { program, tag }));
+        }
+    }
+
+    /// What this party wanted and came to nothing, with the reasons.
+    pub(crate) fn come_to_nothing(&mut self) -> Vec<(Want, String)> {
+        std::mem::take(&mut self.wants.failed)
+    }
+
+    pub(super) fn say_wants(&mut self, hub: &mut Hub) {
+        if self.me != 0 && hub.reaches(0) {
+            for (program, tag) in std::mem::take(&mut self.wants.unsaid) {
+                hub.say(Speaker::Party(0), write(&Between::Want { program, tag }));
+            }
+        }
+    }
+
+    /// Whether no run keeps anything that would be under way together with another one of this program that does.
+    fn has_turn(&self, program: &[u8; 32]) -> bool {
+        let keeps = |program: &[u8; 32]| self.wants.keepers.contains(program);
+        !keeps(program) || !self.runs.values().any(|run| keeps(&run.proposal.program))
+    }
+
+    /// What all parties want and may begin now.
+    pub(super) fn due(&self, everybody: usize) -> BTreeSet<Want> {
+        let all = self.wants.by.iter().filter(|(_, parties)| parties.len() == everybody);
+        all.map(|(want, _)| want).filter(|want| self.has_turn(&want.0)).cloned().collect()
+    }
+
+    /// A run of parties alone among those.
+    pub(super) fn wanted_alone(&self, everybody: usize) -> Option<Want> {
+        let is_alone = |want: &Want| self.programs.get(&want.0).is_some_and(Vec::is_empty);
+        self.due(everybody).into_iter().find(is_alone)
+    }
+
+    /// Whether a run that this party wants has begun: its want is used up.
+    pub(super) fn takes_want(&mut self, proposal: &Proposal) {
+        self.wants.own.remove(&(proposal.program, proposal.tag.clone()));
+    }
+
+    /// A run of what is wanted doesn't begin, for whatever reason: who wants it asks anew if it likes.
+    pub(super) fn want_failed(&mut self, proposal: &Proposal, reason: &str) {
+        self.wants.came_to_nothing(proposal, reason);
+    }
+
+    /// Ends what waits.
+    pub(super) fn close_wants(&mut self, reason: &str) {
+        let begun: BTreeSet<Want> = self
+            .runs
+            .values()
+            .filter(|run| run.stage == Stage::Running)
+            .map(|run| (run.proposal.program, run.proposal.tag.clone()))
+            .collect();
+        for want in std::mem::take(&mut self.wants.own) {
+            if !begun.contains(&want) {
+                self.wants.failed.push((want, reason.to_owned()));
+            }
+        }
+    }
+}

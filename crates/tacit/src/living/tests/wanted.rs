@@ -1,0 +1,129 @@
+//! Runs that parties ask for themselves, with inputs, kept values and public inputs of each run.
+
+use super::*;
+use crate::{Asker, State, Wanted};
+use tacit_circuit::arith::{self, Style};
+use tacit_program::Uses;
+
+const BITS: usize = 8;
+
+/// Keeps what alice gives.
+fn keeper() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let key = build.input("alice", "key", Dtype::Bool, &[BITS], None).unwrap();
+    build.keep(key, "new", Uses::default()).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+/// The product of a kept number and a public one.
+fn reader() -> Arc<Compiled> {
+    let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
+    let mut build = Builder::new();
+    let key = build.kept("key", Dtype::Bool, &[BITS], None).unwrap();
+    let known = build.known("factor", &[BITS]).unwrap();
+    let product = build.circuit(&circuit, &[key, known]).unwrap()[0];
+    build.reveal(product, Recipient::All).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+fn bits(number: u8) -> Value {
+    Value { shape: vec![BITS], data: Data::Bool((0..BITS).map(|at| number >> at & 1 == 1).collect()) }
+}
+
+/// Three parties that serve what is wanted alone, with what asks each.
+fn serve(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
+    let parties = [0, 1, 2].map(|number| {
+        let serving = Serving {
+            protocol: "replicated-malicious".to_owned(),
+            at_once: 3,
+            queue: QUEUE,
+            batch: 1,
+            window: Duration::ZERO,
+            runs: None,
+            open: Vec::new(),
+            holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
+        };
+        let mut server = Server::open(&house.party(number), Vec::new(), serving).unwrap();
+        server.expect(keeper).unwrap();
+        let asker = server.asker();
+        (Party::serves(server), asker)
+    });
+    let askers = parties.each_ref().map(|(_, asker)| asker.clone());
+    (parties.map(|(party, _)| party), askers)
+}
+
+/// What each party that wants a run makes of it.
+fn want(
+    askers: &[Asker],
+    compiled: &Arc<Compiled>,
+    tag: &str,
+    fill: crate::Fill,
+    inputs: impl Fn(usize) -> Vec<Option<Value>>,
+    within: Duration,
+) -> Vec<Result<Run, Error>> {
+    thread::scope(|scope| {
+        let run = |(me, asker): (usize, &Asker)| {
+            let (compiled, tag, fill) = (compiled.clone(), tag.to_owned(), fill.clone());
+            let (inputs, asker) = (inputs(me), asker.clone());
+            scope.spawn(move || asker.run(Wanted { compiled, tag, inputs, fill, within }))
+        };
+        let threads: Vec<_> = askers.iter().enumerate().map(run).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Has alice's key kept under a name.
+fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str, key: u8) {
+    let config = house.config("alice");
+    let (program, tag) = (keeper.clone(), format!("order {name}"));
+    let alice = thread::spawn({
+        let tag = tag.clone();
+        move || {
+            let mut seat = seat(config, None);
+            seat.tag(tag);
+            seat.run(&program, "replicated-malicious", &[Some(bits(key))], &|_, _| ())
+        }
+    });
+    for run in want(askers, keeper, &tag, crate::Fill::new().keeping("new", name), |_| vec![None], LONG) {
+        assert_eq!(run.unwrap().report.kept, [format!("{name}@1")]);
+    }
+    alice.join().unwrap().unwrap();
+}
+
+#[test]
+fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
+    let (house, keeper, reader) = (House::new(), keeper(), reader());
+    let (parties, askers) = serve(&house, &keeper);
+    enrol_key(&house, &askers, &keeper, "ann's", 3);
+    enrol_key(&house, &askers, &keeper, "ben's", 5);
+    // Side by side, on other values and other public numbers.
+    thread::scope(|scope| {
+        for (tag, name, product) in [("1", "ann's", 21), ("2", "ben's", 35), ("3", "ann's", 21)] {
+            let (askers, reader) = (&askers, &reader);
+            scope.spawn(move || {
+                for run in want(askers, reader, tag, [("key", name)].into(), |_| vec![Some(bits(7))], LONG) {
+                    assert_eq!(run.unwrap().outputs, [Some(bits(product))]);
+                }
+            });
+        }
+    });
+    // Who has another public number ends the run, and no more.
+    let differ = |me| vec![Some(bits(7 + u8::from(me == 2)))];
+    for run in want(&askers, &reader, "4", [("key", "ann's")].into(), differ, LONG) {
+        assert!(matches!(run, Err(Error::Aborted { .. })), "{run:?}");
+    }
+    // So does who keeps under another name.
+    let runs = want(&askers, &reader, "5", [("key", "carl's")].into(), |_| vec![Some(bits(7))], LONG);
+    assert!(runs.iter().all(Result::is_err));
+    // What not all want comes to nothing in its time, and holds nobody up.
+    let short = Duration::from_millis(300);
+    for run in want(&askers[..2], &reader, "6", [("key", "ann's")].into(), |_| vec![Some(bits(7))], short) {
+        assert!(matches!(run, Err(Error::Declined { .. })), "{run:?}");
+    }
+    for asker in &askers {
+        asker.drop_value("ben's").unwrap();
+    }
+    let runs = want(&askers, &reader, "7", [("key", "ben's")].into(), |_| vec![Some(bits(7))], LONG);
+    assert!(runs.into_iter().all(|run| run.unwrap_err().to_string().contains("dropped")));
+    end_well(parties, 0);
+}

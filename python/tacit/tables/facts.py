@@ -1,0 +1,113 @@
+"""What everybody knows of a table's rows from how it was made: it saves sorts, and bounds sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of the rows that count; others may hold anything, where nothing else is said.
+
+    Attributes:
+        unique: Sets of columns of which no two rows have the same values.
+        order: Columns by which all rows ascend, those that don't count too. Where the first of these are
+            unique, a row that counts comes after all that have the same values and don't.
+        bounds: How many different values some columns have together at most.
+        determines: Sets of columns, each with those whose values follow from them.
+        equal: Pairs of columns that have the same value in each row.
+        leading: Whether rows that count come first.
+        settled: Whether the order of the rows says no more than what is in them, or was asked for.
+    """
+
+    unique: frozenset[Names] = frozenset()
+    order: tuple[str, ...] = ()
+    bounds: Mapping[Names, int] = field(default_factory=dict)
+    determines: tuple[tuple[Names, Names], ...] = ()
+    equal: tuple[Names, ...] = ()
+    leading: bool = False
+    settled: bool = False
+
+    def is_unique(self, columns: Iterable[str]) -> bool:
+        """Whether no two rows have the same values in these columns."""
+        given = frozenset(columns)
+        return any(key <= given for key in self.unique)
+
+    def bound(self, columns: Iterable[str], domains: Mapping[str, int], rows: int) -> int:
+        """How many different values these columns have together at most."""
+        given = frozenset(columns)
+        product = 1
+        for column in given:
+            product *= min(domains.get(column, rows), self.bounds.get(frozenset((column,)), rows))
+        known = [count for key, count in self.bounds.items() if given <= self._follow(key)]
+        return min([rows, product, *known])
+
+    def reduced(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Those of some columns that the others don't follow from."""
+        kept = list(columns)
+        for column in list(kept):
+            others = frozenset(kept) - {column}
+            if column in self._follow(others):
+                kept.remove(column)
+        return tuple(kept)
+
+    def alias(self, column: str, among: Iterable[str]) -> str | None:
+        """The one of some columns that is this one, or the same as it."""
+        given = list(among)
+        if column in given:
+            return column
+        return next((one for one in given if frozenset((column, one)) in self.equal), None)
+
+    def same_groups(self, columns: Iterable[str], others: Iterable[str]) -> bool:
+        """Whether rows with the same values in some columns have so in others, and the other way round."""
+        given, known = frozenset(columns), frozenset(others)
+        return given <= self._follow(known) and known <= self._follow(given)
+
+    def _follow(self, columns: Names) -> Names:
+        """These columns, and all whose values follow from them."""
+        known = columns
+        twins = [(frozenset((one,)), pair) for pair in self.equal for one in pair]
+        while True:
+            more = known.union(*(then for given, then in [*self.determines, *twins] if given <= known))
+            if more == known:
+                return known
+            known = more
+
+    def renamed(self, names: Mapping[str, str]) -> Facts:
+        """The same of columns that are called otherwise, where those that aren't in `names` are gone."""
+
+        def there(columns: Iterable[str]) -> bool:
+            return all(column in names for column in columns)
+
+        def changed(columns: Names) -> Names:
+            return frozenset(names[column] for column in columns)
+
+        order = []
+        for column in self.order:
+            if column not in names:
+                break
+            order.append(names[column])
+        return replace(
+            self,
+            unique=frozenset(changed(key) for key in self.unique if there(key)),
+            order=tuple(order),
+            settled=self.settled and len(order) == len(self.order),
+            bounds={changed(key): count for key, count in self.bounds.items() if there(key)},
+            determines=tuple(
+                (changed(given), frozenset(names[one] for one in then if one in names))
+                for given, then in self.determines
+                if there(given)
+            ),
+            equal=tuple(changed(pair) for pair in self.equal if there(pair)),
+        )
+
+    def without(self, columns: Iterable[str], all_columns: Iterable[str]) -> Facts:
+        """The same but for columns that are replaced."""
+        gone = frozenset(columns)
+        return self.renamed({name: name for name in all_columns if name not in gone})

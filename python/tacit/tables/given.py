@@ -1,0 +1,99 @@
+"""From tables that owners give to the inputs of a plan."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tacit._values import public
+from tacit.errors import InputError
+from tacit.tables.encode import encoded
+from tacit.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit._plan import Input
+    from tacit._values import Public
+
+
+def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[str, Any]) -> dict[str, Any]:
+    """What is given, with inputs by name in the place of tables, owner by owner.
+
+    Raises:
+        InputError: A table doesn't fit its schema, or it isn't clear which one is meant.
+    """
+    made: dict[str, Any] = {}
+    for key, value in given.items():
+        own = [schema for schema in tables if schema.owner == key]
+        named = [schema for schema in tables if schema.name == key]
+        if own:
+            _merge(made, key, _of_owner(inputs, own, key, value))
+        elif len(named) == 1:
+            _merge(made, named[0].owner, encoded(named[0], value))
+        elif named:
+            owners = " and ".join(schema.owner for schema in named)
+            raise InputError(f"{owners} each give a table called {key!r}: pass them by owner")
+        else:
+            made[key] = value
+    return made
+
+
+def read_for(structure: str, name: str, path: Path) -> list[tuple[str, Public]]:
+    """The inputs that a table of a saved plan is given by, by owner and name, from a file.
+
+    Raises:
+        InputError: The plan has no such table, or what is in the file doesn't fit it.
+    """
+    try:
+        schemas = [Schema.from_json(known) for known in json.loads(structure).get("tables", ())]
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"the plan's tables are damaged: {error}") from None
+    found = [schema for schema in schemas if name in (schema.name, f"{schema.owner}.{schema.name}")]
+    if len(found) != 1:
+        known = ", ".join(f"{schema.owner}.{schema.name}" for schema in schemas) or "none"
+        why = "several tables" if found else "no table"
+        raise InputError(f"{path}: the plan has {why} called {name!r}; its tables are: {known}")
+    (schema,) = found
+    arrays = encoded(schema, path)
+    return [(f"{schema.owner}.{one}", public(array)) for one, array in arrays.items()]
+
+
+def _merge(made: dict[str, Any], owner: str, more: dict[str, Any]) -> None:
+    known = made.setdefault(owner, {})
+    twice = [name for name in more if name in known]
+    if twice:
+        raise InputError(f"{twice[0].partition('#')[0]} of {owner} is given twice")
+    known.update(more)
+
+
+def _of_owner(inputs: Sequence[Input], own: Sequence[Schema], owner: str, value: Any) -> dict[str, Any]:
+    """The inputs that an owner of tables gives, by name."""
+    of_tables = {name for schema in own for name in schema.inputs()}
+    plain = [one.name for one in inputs if one.owner == owner and one.name not in of_tables]
+    schemas = {schema.name: schema for schema in own}
+    order = _order(inputs, own, owner)
+    if type(value) is dict and value and all(name in schemas or name in plain for name in value):
+        items = value
+    elif type(value) in (list, tuple):
+        if len(value) != len(order):
+            raise InputError(
+                f"{owner} gives {', '.join(order)}, and the list has {len(value)}: one for each is needed"
+            )
+        items = dict(zip(order, value, strict=True))
+    elif len(order) == 1:
+        items = {order[0]: value}
+    else:
+        raise InputError(f"{owner} gives several: pass {owner}=[{', '.join(order)}], or each by its name")
+    made: dict[str, Any] = {}
+    for name, one in items.items():
+        made.update(encoded(schemas[name], one) if name in schemas else {name: one})
+    return made
+
+
+def _order(inputs: Sequence[Input], own: Sequence[Schema], owner: str) -> list[str]:
+    """Tables and other inputs of an owner, as they come in."""
+    table_of = {name: schema.name for schema in own for name in schema.inputs()}
+    names = [table_of.get(one.name, one.name) for one in inputs if one.owner == owner]
+    return list(dict.fromkeys(names))

@@ -1,0 +1,476 @@
+"""Groups of rows and their aggregates: by a matrix product where there are few groups, else by order."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit._elementary import divide
+from tacit._functions import concatenate, minimum, where
+from tacit._functions import maximum as _maximum
+from tacit._location import at_one_line, fault
+from tacit._tensor import Tensor, matmul
+from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.column import Column, column_of, made
+from tacit.tables.facts import Facts
+from tacit.tables.ranges import within
+from tacit.tables.sorting import (
+    compact_to_end,
+    differs_from_previous,
+    either,
+    packed,
+    running,
+    shifted_down,
+    sort_rows,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.tables.table import Table
+
+Spec: TypeAlias = "str | tuple[str | Column | None, str]"
+
+HOWS = ("sum", "count", "mean", "min", "max", "distinct")
+
+FEW = 64
+"""Groups that are told apart by a comparison of each row with each group."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One column of a result: what is made of which column; of `None` all rows are counted."""
+
+    how: str
+    column: Column | None
+
+
+class Grouped:
+    """Groups of rows, made by `Table.group_by`."""
+
+    def __init__(self, table: Table, keys: Sequence[str], groups: int | None) -> None:
+        if groups is not None and (type(groups) is not int or groups < 1):
+            raise fault(ProgramError, f"groups={groups!r}: a number of groups is needed")
+        for key in keys:
+            table[key]
+        self._table, self._keys, self._groups = table, tuple(dict.fromkeys(keys)), groups
+
+    @at_one_line
+    def agg(self, **aggregates: Spec) -> Table:
+        """A row for each group: its keys, and aggregates of columns.
+
+        Args:
+            aggregates: `total=("pay", "sum")`; the second is "sum", "count" (of values that aren't null),
+                "mean" (in fixed point), "min", "max" or "distinct" (how many different ones). `rows="count"`
+                counts rows. In the place of a name a column of the table may stand, `table["a"] * 2`.
+
+        Sums and counts cost no messages once the rows are in order; "min" and "max" log n comparisons a row.
+        """
+        chosen = {}
+        for name, spec in aggregates.items():
+            source, how = (None, spec) if isinstance(spec, str) else spec
+            if how not in HOWS or (source is None and how != "count"):
+                raise fault(
+                    ProgramError,
+                    f"{name}={spec!r} is no aggregate",
+                    f'say ("column", how): {", ".join(HOWS)}',
+                )
+            if name in self._keys:
+                raise fault(ProgramError, f"{name} is a key and an aggregate", "call the aggregate otherwise")
+            column = self._table[source] if isinstance(source, str) else source
+            if column is not None:
+                column = self._table.filled(column_of(column))
+                _check(how, column)
+            chosen[name] = Aggregate(how, column)
+        if not self._keys:
+            return _whole(self._table, chosen)
+        domain = _domain(self._table, self._keys)
+        distinct = any(one.how == "distinct" for one in chosen.values())
+        if not distinct and domain is not None and domain <= FEW:
+            return _few(self._table, self._keys, chosen, domain)
+        return _ordered(self._table, self._keys, chosen, self._groups)
+
+
+def _check(how: str, column: Column) -> None:
+    kind = column.type.kind
+    if how in ("sum", "mean") and kind not in ("integer", "decimal", "number", "boolean"):
+        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
+    if how in ("min", "max") and kind in ("text", "boolean"):
+        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")
+
+
+def _domain(table: Table, keys: Sequence[str]) -> int | None:
+    """How many values the keys can have together, if few do."""
+    count = 1
+    for key in keys:
+        kind = table[key].type
+        if kind.kind in ("text", "number"):
+            return None
+        count *= kind.high - kind.low + 1 + kind.null
+        if count > FEW:
+            return None
+    return count
+
+
+def _raw(column: Column) -> Tensor:
+    """Integers that can be summed up."""
+    value: Tensor = column.value
+    return value + 0 if value.dtype.kind == "bool" else value._made(value._at().raw_as(value._id, 0))
+
+
+def _back(column: Column, raw: Tensor, valid: Tensor | None) -> Column:
+    """Sums or extremes of a column, from raw values."""
+    kind = column.type.kind
+    if kind == "boolean":
+        return made("integer", raw, valid=valid)
+    if kind == "number":
+        value = raw._made(raw._at().raw_as(raw._id, column.type.places))
+        return made("number", value, places=column.type.places, valid=valid)
+    return made(kind, raw, places=column.type.places, valid=valid, words=column.type.words)
+
+
+def _mean(column: Column, total: Tensor, count: Tensor, valid: Tensor | None) -> Column:
+    """Of integers and decimals in fixed(16), of numbers in their own type; the nearest step."""
+    kind = column.type
+    if max(abs(kind.low), abs(kind.high)) >= kind.unit << 31:
+        raise fault(
+            ProgramError,
+            f"a mean of {kind} may be 2**31 or more, which fixed(16) has no room for",
+            "declare a narrower range, or take sum and count",
+        )
+    if kind.kind == "number":
+        value = total._made(total._at().raw_as(total._id, kind.places))
+        quotient = divide(value, count)
+    else:
+        quotient = divide(total, count * kind.unit if kind.unit > 1 else count)
+    return made("number", quotient, places=quotient.dtype.bits, valid=valid)
+
+
+def _finished(aggregate: Aggregate, sums: Tensor | None, counts: Tensor | None, some: bool) -> Column:
+    """A column of a result, from sums or extremes and how many values each is of; `some` if one at least."""
+    column = aggregate.column
+    if aggregate.how in ("count", "distinct") or column is None:
+        assert counts is not None
+        return made("integer", counts)
+    assert sums is not None
+    valid = None if counts is None or (some and column.valid is None) else counts > 0
+    if aggregate.how == "mean":
+        assert counts is not None
+        return _mean(column, sums, counts, valid)
+    return _back(column, sums, valid)
+
+
+def _neutral(how: str, raw: Tensor) -> int:
+    """What changes nothing in a sum or an extreme."""
+    if how in ("sum", "mean"):
+        return 0
+    return raw._kind.high if how == "min" else raw._kind.low
+
+
+def _there(valid: Tensor | None, column: Column | None) -> Tensor | None:
+    """Where a row counts and its value isn't null; `None` for everywhere."""
+    null = None if column is None else column.valid
+    if valid is None or null is None:
+        return null if valid is None else valid
+    return valid & null
+
+
+# All rows together.
+
+
+def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
+    """One row, of all rows together."""
+    columns = {}
+    for name, one in aggregates.items():
+        there = _there(table.valid, one.column)
+        assert there is not None
+        counts = there.sum().reshape(1)
+        sums = None
+        if one.how == "distinct":
+            assert one.column is not None
+            inner = table._with(columns={"x": one.column}, valid=there, facts=Facts())
+            counts = inner.group_by("x").agg().valid.sum().reshape(1)
+        elif one.column is not None and one.how != "count":
+            raw = _raw(one.column)
+            filled = where(there, raw, _neutral(one.how, raw))
+            sums = filled.min() if one.how == "min" else filled.max() if one.how == "max" else filled.sum()
+            sums = sums.reshape(1)
+        columns[name] = _finished(one, sums, counts, some=False)
+    nothing: frozenset[str] = frozenset()
+    facts = Facts(unique=frozenset((nothing,)), bounds={nothing: 1}, leading=True, settled=True)
+    return table._with(columns=columns, valid=table.constant(True, rows=1), facts=facts)
+
+
+# Few groups, whose keys everybody knows.
+
+
+def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], domain: int) -> Table:
+    """A row for each value that the keys can have; those without rows don't count."""
+    import numpy as np
+
+    words = [word for key in keys for word in words_of(table[key])]
+    places = np.unravel_index(np.arange(domain), [count for _, count in words])
+    (key,) = packed(words)
+    among = (key.reshape(-1, 1) == np.arange(domain)) & table.valid.reshape(-1, 1)
+    total = among.sum(axis=0)
+    columns, place = {}, 0
+    for name in keys:
+        column = table[name]
+        valid = None
+        if column.valid is not None:
+            valid = table.constant(places[place] == 0)
+            place += 1
+        known = places[place] + (0 if column.type.kind == "boolean" else column.type.low)
+        value = table.constant(known == 1 if column.type.kind == "boolean" else known)
+        columns[name] = Column(column.type, (value,), valid)
+        place += 1
+    for name, one in aggregates.items():
+        null = None if one.column is None else one.column.valid
+        there = among if null is None else among & null.reshape(-1, 1)
+        counts = total if null is None else there.sum(axis=0)
+        sums = None
+        if one.column is not None and one.how != "count":
+            raw = _raw(one.column)
+            if one.how in ("sum", "mean"):
+                sums = matmul(raw, there + 0)
+            else:
+                filled = where(there, raw.reshape(-1, 1), _neutral(one.how, raw))
+                sums = filled.min(axis=0) if one.how == "min" else filled.max(axis=0)
+        columns[name] = _finished(one, sums, counts, some=True)
+    unique = frozenset(keys)
+    facts = Facts(
+        unique=frozenset((unique,)),
+        order=() if any(table[name].valid is not None for name in keys) else tuple(keys),
+        bounds={unique: domain},
+        determines=((unique, frozenset(columns)),),
+        settled=True,
+    )
+    return table._with(columns=columns, valid=total > 0, facts=facts)
+
+
+# Groups by order.
+
+
+def _ordered(
+    table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], groups: int | None
+) -> Table:
+    """A row for each group, at the end of as many as there may be; by a sort, unless rows are in order."""
+    least = table.facts.reduced(keys)
+    distinct = [one for one in aggregates.values() if one.how == "distinct"]
+    if len({id(one.column) for one in distinct}) > 1:
+        raise fault(
+            ProgramError, "different values of two columns are counted at once", "use a group_by for each"
+        )
+    placed = None if distinct else _in_place(table, least, keys)
+    if placed is not None:
+        least, starts = placed
+        rows = _Rows(table, keys, least, aggregates, starts)
+    else:
+        rows = _sorted_rows(table, keys, least, aggregates, distinct[0].column if distinct else None)
+    domains = {name: _values(table[name]) for name in keys}
+    most = table.facts.bound(keys, domains, len(table))
+    size = most if groups is None else min(most, groups)
+    kept, columns = rows.grouped(size)
+    faults = table.faults
+    if size < most:
+        excess = (rows.keep.sum() > size).reshape(1)
+        faults = (*faults, (f"there are more than groups={size} groups of {', '.join(keys)}", excess))
+    unique = {frozenset(keys)}
+    if table.facts.same_groups(least, keys):
+        unique.add(frozenset(least))
+    facts = Facts(
+        unique=frozenset(unique),
+        order=tuple(least) if frozenset(least) in unique else (),
+        bounds={**dict.fromkeys(unique, size), **table.facts.renamed({key: key for key in keys}).bounds},
+        determines=tuple((key, frozenset(columns)) for key in unique),
+        settled=frozenset(least) in unique,
+    )
+    return type(table)(columns, kept, facts, faults)
+
+
+def _in_place(
+    table: Table, least: Sequence[str], keys: Sequence[str]
+) -> tuple[tuple[str, ...], Tensor] | None:
+    """The keys that rows ascend by and where groups begin, if the rows of each stand together already."""
+    facts = table.facts
+    if table.blocks is not None and facts.same_groups(table.blocks[0], least):
+        return _aliases(table, table.blocks[0], keys), table.blocks[1]
+    for count in range(1, len(facts.order) + 1):
+        first = facts.order[:count]
+        if facts.same_groups(first, least):
+            words = [word for name in first for word in words_of(table[name])]
+            return _aliases(table, first, keys), differs_from_previous(packed(words))
+    return None
+
+
+def _aliases(table: Table, order: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:
+    """Which keys an order is, as far as they are."""
+    known = [table.facts.alias(name, keys) for name in order]
+    return tuple(itertools.takewhile(bool, known))  # type: ignore[arg-type]
+
+
+def _values(column: Column) -> int:
+    kind = column.type
+    return 1 << 64 if kind.kind == "text" else kind.high - kind.low + 1 + kind.null
+
+
+class _Rows:
+    """Rows of which those of a group are neighbours."""
+
+    def __init__(
+        self,
+        table: Table,
+        keys: Sequence[str],
+        least: Sequence[str],
+        aggregates: dict[str, Aggregate],
+        starts: Tensor,
+        *,
+        leading: bool = False,
+        fresh: Tensor | None = None,
+    ) -> None:
+        """Groups begin at `starts`. Rows that don't count are among the others, or behind, if those lead."""
+        self.table, self.aggregates, self.least = table, aggregates, least
+        self.columns = {key: table[key] for key in keys}
+        self.starts, self.fresh = starts, fresh
+        self.mask = None if leading else table.valid
+        ends = concatenate([starts[1:], starts[:1]]) if len(starts) > 1 else starts
+        # The last row of a group may not count, but then it has the keys of one that does.
+        self.keep = ends & (table.valid if leading else running(starts, table.valid, either))
+
+    def grouped(self, size: int) -> tuple[Tensor, dict[str, Column]]:
+        """Which rows of the result count, and its columns."""
+        moved: list[Tensor] = [tensor for column in self.columns.values() for tensor in column.tensors()]
+        kept = len(moved)
+        plans: list[tuple[str, Aggregate, int | None, int | None]] = []
+        known: dict[tuple[str, int], int] = {}
+
+        def note(kind: str, source: object, tensor: Any) -> int:
+            """Where a tensor is among those that are moved; each once."""
+            if (kind, id(source)) not in known:
+                known[kind, id(source)] = len(moved)
+                moved.append(tensor())
+            return known[kind, id(source)]
+
+        for name, one in self.aggregates.items():
+            there = _there(self.mask, one.column)
+            sums = counts = None
+            column = one.column
+            if one.how == "distinct":
+                assert self.fresh is not None
+                fresh = self.fresh
+                counts = note("distinct", column, lambda fresh=fresh: fresh.cumsum())
+            else:
+                counts = self._counts(note, column, there)
+            if column is not None and one.how in ("sum", "mean"):
+                sums = note("sum", column, lambda column=column, there=there: _sums(column, there))
+            elif column is not None and one.how in ("min", "max"):
+                sums = note(
+                    one.how,
+                    column,
+                    lambda column=column, there=there, how=one.how: self._extreme(column, there, how),
+                )
+            plans.append((name, one, sums, counts))
+        taken, moved = compact_to_end(self.keep, moved, size)
+        before = taken[:-1] if size > 1 else None
+
+        def between(place: int) -> Tensor:
+            """What is added from one group's end to the next."""
+            value = moved[place]
+            low, high = min(value._kind.low, 0), max(value._kind.high, 0)
+            value = where(taken, value, 0)
+            if before is None:
+                return value
+            return within(value - shifted_down(value, 0), low, high)
+
+        columns = self._keys(taken, moved[:kept])
+        for name, one, sums, counts in plans:
+            total = None
+            if sums is not None:
+                total = between(sums) if one.how in ("sum", "mean") else moved[sums]
+            # Groups that count have a row at least.
+            number = None if counts is None else between(counts)
+            if number is not None and one.how == "mean":
+                number = where(taken, number, 1) if one.column is None or one.column.valid is None else number
+            columns[name] = _finished(one, total, number, some=True)
+        return taken, columns
+
+    def _counts(self, note: Any, column: Column | None, there: Tensor | None) -> int:
+        import numpy as np
+
+        null = None if column is None else column.valid
+        if there is None:
+            return int(note("rows", None, lambda: self.table.constant(np.arange(1, len(self.table) + 1))))
+        return int(note("count" if null is not None else "rows", null, lambda: there.cumsum()))
+
+    def _extreme(self, column: Column, there: Tensor | None, how: str) -> Tensor:
+        raw = _raw(column)
+        filled = raw if there is None else where(there, raw, _neutral(how, raw))
+        return running(self.starts, filled, minimum if how == "min" else _maximum)
+
+    def _keys(self, taken: Tensor, tensors: list[Tensor]) -> dict[str, Column]:
+        """The keys; the least ones where there is no group, so that rows ascend by them."""
+        columns, left = {}, list(tensors)
+        for name, column in self.columns.items():
+            count = len(column.tensors())
+            own = column.with_tensors(left[:count])
+            left = left[count:]
+            if name in self.least:
+                parts = tuple(_or_least(taken, part) for part in own.parts)
+                valid = None if own.valid is None else own.valid | ~taken
+                own = Column(own.type, parts, valid)
+            columns[name] = own
+        return columns
+
+
+def _sorted_rows(
+    table: Table,
+    keys: Sequence[str],
+    least: Sequence[str],
+    aggregates: dict[str, Aggregate],
+    distinct: Column | None,
+) -> _Rows:
+    """The rows, sorted by their keys, those that count first; and then by the column that is counted."""
+    words = [(1 - table.valid, 2), *(word for key in least for word in words_of(table[key]))]
+    key_words = len(words)
+    if distinct is not None:
+        words += words_of(distinct)
+    # The columns that go along, each once.
+    sources: list[Column] = []
+    for column in [*(table[key] for key in keys), *(one.column for one in aggregates.values())]:
+        if column is not None and not any(column is one for one in sources):
+            sources.append(column)
+    tensors = [table.valid, *(tensor for column in sources for tensor in column.tensors())]
+    order = packed(words[:key_words])
+    inner = packed(words[key_words:]) if distinct is not None else []
+    sorted_keys, moved = sort_rows([*order, *inner], tensors)
+    valid, left = moved[0], moved[1:]
+    places = {}
+    for column in sources:
+        count = len(column.tensors())
+        places[id(column)] = column.with_tensors(left[:count])
+        left = left[count:]
+    arranged = table._with(columns={key: places[id(table[key])] for key in keys}, valid=valid, facts=Facts())
+    changed = {
+        name: replace(one, column=None if one.column is None else places[id(one.column)])
+        for name, one in aggregates.items()
+    }
+    fresh = None
+    if distinct is not None:
+        null = places[id(distinct)].valid
+        fresh = differs_from_previous(sorted_keys)
+        fresh = fresh if null is None else fresh & null
+    starts = differs_from_previous(sorted_keys[: len(order)])
+    return _Rows(arranged, keys, least, changed, starts, leading=True, fresh=fresh)
+
+
+def _sums(column: Column, there: Tensor | None) -> Tensor:
+    raw = _raw(column)
+    return (raw if there is None else where(there, raw, 0)).cumsum()
+
+
+def _or_least(taken: Tensor, part: Tensor) -> Tensor:
+    if part.dtype.kind == "bool":
+        return part & taken
+    return where(taken, part, part.range[0])

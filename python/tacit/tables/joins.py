@@ -1,0 +1,526 @@
+"""Joins: both tables' rows in one order, in which a row with a key stands before all rows that look for it.
+
+A table whose rows have different keys is put in order first. Each of its columns is then given as differences
+from one row to the next, and what the other table has as 0: once the rows of both are in one order, the sums
+up to each row are what the last row with a key before it has. Sums are free, so a join costs its sort, or,
+where both tables are in order, its merge.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tacit._functions import concatenate, where
+from tacit._location import fault
+from tacit.errors import ProgramError
+from tacit.tables.column import Column, _aligned, both_valid, made
+from tacit.tables.facts import Facts
+from tacit.tables.ranges import within
+from tacit.tables.sorting import (
+    compact,
+    differs_from_previous,
+    either,
+    merge_rows,
+    packed,
+    parity,
+    running,
+    sort_rows,
+)
+
+if TYPE_CHECKING:
+    from tacit._tensor import Tensor
+    from tacit.tables.table import Table
+    from tacit.tables.types import ColumnType
+
+HOWS = ("inner", "left", "semi", "anti")
+
+DELTA_BITS = 61
+"""Bits of sums of differences, at most."""
+
+
+def joined(
+    left: Table,
+    right: Table,
+    on: str | Sequence[str] | Mapping[str, str],
+    how: str,
+    matches: int | None,
+    suffix: str,
+) -> Table:
+    """`Table.join`."""
+    if how not in HOWS:
+        raise fault(ProgramError, f"how={how!r} is no join", f"use one of {', '.join(HOWS)}")
+    if not isinstance(on, Mapping):
+        on = {name: name for name in ((on,) if isinstance(on, str) else on)}
+    pairs = dict(on)
+    for here, there in pairs.items():
+        left[here], right[there]
+    if not pairs:
+        raise fault(ProgramError, "a join needs columns", 'say on="id", or on={"here": "there"}')
+    names = _names(left, right, pairs, suffix)
+    if how in ("semi", "anti") and not right.facts.is_unique(pairs.values()):
+        # Whether there is a match is the same for one row of each value.
+        right = right.select(*dict.fromkeys(pairs.values())).distinct()
+    if right.facts.is_unique(pairs.values()):
+        return _look_up(left, right, pairs, how, names)
+    if left.facts.is_unique(pairs):
+        return _look_up_backwards(left, right, pairs, how, names)
+    if matches is None:
+        raise fault(
+            ProgramError,
+            f"neither table is known to have a row alone for each {' and '.join(pairs)}",
+            "declare the column unique=... of its table, group_by it first, or say matches=... how many rows "
+            "of the right table have the same value at most",
+        )
+    return _several(left, right, pairs, how, names, matches)
+
+
+def _names(left: Table, right: Table, pairs: Mapping[str, str], suffix: str) -> dict[str, str]:
+    """What columns of the right table are called in the result; a key of the same name is there once."""
+    names = {}
+    for name in right.columns:
+        if pairs.get(name) == name:
+            continue
+        names[name] = name if name not in left.columns else name + suffix
+        if name in left.columns and names[name] in left.columns:
+            raise fault(ProgramError, f"both tables have {name!r}, and {names[name]!r} too", "rename one")
+    return names
+
+
+@dataclass
+class _Merged:
+    """Rows of both tables in one order: those with a key alone first among those with the same key."""
+
+    order: list[tuple[str, str]]
+    """The columns of keys, of both tables, in the order in which they count."""
+    ascends: bool
+    """Whether rows of the second table ascend by these columns, those that don't count too."""
+    keys: list[Tensor]
+    seeks: Tensor
+    """Whether a row is one of those that look for a key."""
+    found: Tensor
+    """Whether a row that counts has the key of this one, which looks for it."""
+    starts: Tensor
+    alone: dict[str, Column]
+    """What the table of different keys has at this row or the last of its rows before."""
+    alone_valid: Tensor
+    many: dict[str, Column]
+    """What the other table has, at its rows."""
+    many_valid: Tensor
+
+
+def _look_up(left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str]) -> Table:
+    """Each row of the left table with the one of the right that has its key."""
+    back = {there: here for here, there in pairs.items()}
+    needed = [name for name in names if name not in back] if how in ("inner", "left") else []
+    merged = _merge(right, left, back, needed, list(left.columns), how)
+    columns = dict(merged.many)
+    found = merged.found
+    valid = merged.many_valid
+    valid = valid & found if how in ("inner", "semi") else valid & ~found if how == "anti" else valid
+    if how in ("inner", "left"):
+        for name, called in names.items():
+            # A key of a match is the same here.
+            column = merged.alone[name] if name in merged.alone else merged.many[back[name]]
+            columns[called] = _where_found(column, found) if how == "left" else column
+    facts = _facts(left, right, pairs, how, names, alone_is_left=False)
+    result = type(left)(columns, valid, facts, left.faults + right.faults)
+    return _narrowed(result, merged, [here for _, here in merged.order], len(left))
+
+
+def _look_up_backwards(
+    left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str]
+) -> Table:
+    """Each row of the right table with the one of the left that has its key, and left rows without any."""
+    kept = [name for name in left.columns if name not in pairs or how == "left"]
+    merged = _merge(left, right, pairs, kept, list(right.columns), how)
+    found = merged.many_valid & merged.found
+    columns = {}
+    for name in left.columns:
+        columns[name] = merged.alone[name] if name in merged.alone else merged.many[pairs[name]]
+    for name, called in names.items():
+        column = merged.many[name]
+        columns[called] = _where_found(column, found) if how == "left" else column
+    facts = _facts(left, right, pairs, how, names, alone_is_left=True)
+    order = [here for here, _ in merged.order]
+    if how == "inner":
+        result = type(left)(columns, found, facts, left.faults + right.faults)
+        order = [here if here not in kept else there for here, there in merged.order]
+        return _narrowed(result, merged, order, len(right))
+    # A row of the left table has a match if one comes after it before another key does. Of several rows with
+    # the same key the last one counts, if one does.
+    after = running(differs_from_previous([key[::-1] for key in merged.keys]), found[::-1], either)[::-1]
+    alone = ~merged.seeks & merged.alone_valid
+    again = ~merged.seeks[1:] & ~merged.starts[1:]
+    alone = alone & ~concatenate([again, again[:1] & ~again[:1]])
+    result = type(left)(columns, found | (alone & ~after), facts, left.faults + right.faults)
+    result.blocks = tuple(order), merged.starts
+    return result
+
+
+def _where_found(column: Column, found: Tensor) -> Column:
+    """A column that is null where nothing was found."""
+    there = found if column.valid is None else found & column.valid
+    return Column(column.type.nullable(), column.parts, there)
+
+
+def _several(
+    left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str], matches: int
+) -> Table:
+    """Each row of the left table as many times as rows of the right may match, for each place among these."""
+    if type(matches) is not int or matches < 1:
+        raise fault(ProgramError, f"matches={matches!r}: a number of rows is needed")
+    place = "place among matches"
+    # Nulls match nothing.
+    right = (
+        right.drop_nulls(*pairs.values())
+        if any(right[one].valid is not None for one in pairs.values())
+        else right
+    )
+    numbered = right.window(place, None, "count", partition_by=tuple(pairs.values()))
+    column = numbered[place]
+    excess = ((column.value > matches) & numbered.valid).any().reshape(1)
+    message = f"more than matches={matches} rows have the same {' and '.join(pairs.values())}"
+    numbered = numbered.filter(column <= matches)
+    keys = frozenset((*pairs.values(), place))
+    unique = replace(numbered.facts, unique=numbered.facts.unique | {keys})
+    numbered = numbered._with(facts=unique, faults=(*numbered.faults, (message, excess)))
+    copies = [left.assign(**{place: number}) for number in range(1, matches + 1)]
+    spread = copies[0]
+    for copy in copies[1:]:
+        spread = spread.union(copy)
+    result = _look_up(spread, numbered, {**pairs, place: place}, how if how != "left" else "inner", names)
+    result = result.select(*(name for name in result.columns if name != place))
+    if how != "left":
+        return result
+    rest = _unmatched(left, right, pairs, names, result)
+    return result.select(*rest.columns).union(rest)
+
+
+def _unmatched(
+    left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], result: Table
+) -> Table:
+    """Left rows without a match, with nulls."""
+    del right, names
+    rest = joined(left, _keys_of(result, pairs), pairs, "anti", None, "")
+    columns = dict(rest.columns)
+    for name, column in result.columns.items():
+        if name not in columns:
+            parts = tuple(rest.constant(_least(column.type, part), len(rest)) for part in column.parts)
+            columns[name] = Column(column.type.nullable(), parts, rest.valid & False)
+    return rest._with(columns=columns)
+
+
+def _keys_of(result: Table, pairs: Mapping[str, str]) -> Table:
+    return result.select(*pairs).rename({here: there for here, there in pairs.items() if here != there})
+
+
+def _least(kind: ColumnType, part: Tensor) -> Any:
+    if kind.kind == "boolean":
+        return False
+    return part.range[0] if kind.kind == "number" else part._kind.low
+
+
+def _merge(
+    alone: Table,
+    many: Table,
+    pairs: dict[str, str],
+    alone_needs: list[str],
+    many_needs: list[str],
+    how: str,
+) -> _Merged:
+    """Rows of a table with different keys and of another in the order of keys."""
+    order, sorted_alone = _pair_order(alone, many, pairs)
+    first, second = _common(alone, many, order)
+    matched = how in ("inner", "semi")
+    nulls = [any(column.valid is not None for column in columns) for columns in (first, second)]
+    # Rows whose keys are null may stand anywhere, if they don't count in the result.
+    nullable = nulls[0] or (nulls[1] and not matched)
+    theirs = [there for _, there in order]
+    sorted_many = list(many.facts.order[: len(theirs)]) == theirs
+    if nulls[1] and not nullable:
+        sorted_many = False
+    words = _same_spans(_key_words(first, nullable), _key_words(second, nullable))
+    # With the same key, rows that have it come before those that look for it.
+    sides = (alone.constant(0), many.constant(1))
+    keys = [packed([*one, (side, 2)]) for one, side in zip(words, sides, strict=True)]
+    valid_key, seeking = both_valid(*first), both_valid(*second)
+    alone_valid = alone.valid if valid_key is None else alone.valid & valid_key
+    if not sorted_alone:
+        # Rows that count come last among those with the same key.
+        again = [(key, key._kind.high + 1) for key in keys[0]]
+        extra = [alone.valid] if valid_key is None else [alone.valid, alone_valid]
+        needed = alone.select(*alone_needs)
+        _, moved = sort_rows(
+            packed([*again, (alone_valid + 0, 2)]), [*keys[0], *extra, *needed.tensors()[1:]]
+        )
+        keys[0], moved = moved[: len(keys[0])], moved[len(keys[0]) :]
+        alone_valid = moved[len(extra) - 1]
+        alone = needed.with_tensors([moved[0], *moved[len(extra) :]], Facts())
+    slots = _Slots(len(alone), len(many))
+    alone_places = {name: [slots.differences(one) for one in alone[name].tensors()] for name in alone_needs}
+    counts = slots.differences(alone.valid)
+    has_key = counts if valid_key is None else slots.differences(alone_valid)
+    many_places = {name: [slots.values(one) for one in many[name].tensors()] for name in many_needs}
+    valid_place = slots.values(many.valid)
+    seek_place = valid_place if seeking is None else slots.values(many.valid & seeking)
+    rows = slots.rows()
+    rows[0].append(alone.constant(False))
+    rows[1].append(many.constant(True))
+    if sorted_many:
+        merged_keys, merged = merge_rows((keys[0], keys[1]), rows)
+    else:
+        merged_keys, merged = sort_rows(_above(keys[0], keys[1]), _above(*rows))
+    seeks = merged.pop()
+    plain = [*merged_keys[:-1], merged_keys[-1] - seeks]
+    starts = differs_from_previous(plain)
+    known = slots.taken_apart(merged, seeks)
+    # The last row that has a key is of this key if one is, and what it has is summed up by now.
+    found = running(starts, ~seeks, either) & known.sums[has_key] & known.values[seek_place]
+    arrived = {
+        name: many[name].with_tensors([known.values[place] for place in places])
+        for name, places in many_places.items()
+    }
+    if matched:
+        # A key that is found isn't null.
+        for name in theirs:
+            arrived[name] = Column(arrived[name].type.nullable(False), arrived[name].parts)
+    return _Merged(
+        order=order,
+        ascends=not any(nulls),
+        keys=plain,
+        seeks=seeks,
+        found=found,
+        starts=starts,
+        alone={
+            name: alone[name].with_tensors([known.sums[place] for place in places])
+            for name, places in alone_places.items()
+        },
+        alone_valid=known.sums[counts],
+        many=arrived,
+        many_valid=known.values[valid_place],
+    )
+
+
+def _above(first: list[Tensor], second: list[Tensor]) -> list[Tensor]:
+    return [concatenate([a, b]) for a, b in zip(first, second, strict=True)]
+
+
+def _pair_order(alone: Table, many: Table, pairs: dict[str, str]) -> tuple[list[tuple[str, str]], bool]:
+    """The pairs of columns in the order that they are sorted by, and whether the first table is in it."""
+    order = [(name, pairs[name]) for name in _prefix(alone.facts.order, pairs)]
+    # A row that doesn't count may have another value in what comes behind.
+    if len(order) == len(pairs) and alone.facts.is_unique(pairs):
+        return order, True
+    back = {there: here for here, there in pairs.items()}
+    order = [(back[name], name) for name in _prefix(many.facts.order, back)]
+    return [*order, *(pair for pair in pairs.items() if pair not in order)], False
+
+
+def _prefix(order: Sequence[str], names: Mapping[str, str]) -> list[str]:
+    """The first columns of an order that are among some."""
+    return list(itertools.takewhile(lambda name: name in names, order))
+
+
+def _common(alone: Table, many: Table, order: list[tuple[str, str]]) -> tuple[list[Column], list[Column]]:
+    """Key columns of both tables in common types."""
+    first: list[Column] = []
+    second: list[Column] = []
+    for here, there in order:
+        a, b = alone[here], many[there]
+        x, y, kind, places, words = _aligned("a join", a, b)
+        for columns, own, parts in ((first, a, x), (second, b, y)):
+            if kind == "text":
+                columns.append(Column(own.type, parts, own.valid))
+            else:
+                columns.append(made(kind, parts[0], places=places, valid=own.valid, words=words))
+    return first, second
+
+
+def _key_words(columns: list[Column], nullable: bool) -> list[tuple[Tensor, int, int]]:
+    """What keys are ordered by, with its range; where there may be nulls, a null is a key of its own."""
+    words = []
+    for column in columns:
+        beside = column.parts[0]
+        if nullable:
+            null = beside != beside if column.valid is None else ~column.valid
+            words.append((null + 0, 0, 1))
+        for part in column.parts:
+            raw = part + 0 if part.dtype.kind == "bool" else part._made(part._at().raw_as(part._id, 0))
+            low, high = raw._kind.low, raw._kind.high
+            filled = raw if not nullable or column.valid is None else where(column.valid, raw, low)
+            words.append((filled, low, high))
+    return words
+
+
+def _same_spans(first: Any, second: Any) -> tuple[list[Any], list[Any]]:
+    """Words from 0 on, and how many there are, the same in both tables."""
+    results: tuple[list[Any], list[Any]] = ([], [])
+    for (a, a_low, a_high), (b, b_low, b_high) in zip(first, second, strict=True):
+        low, high = min(a_low, b_low), max(a_high, b_high)
+        for result, word in zip(results, (a, b), strict=True):
+            result.append((word - low, high - low + 1))
+    return results
+
+
+def _narrowed(table: Table, merged: _Merged, order: list[str], rows: int) -> Table:
+    """Without the places that the table of different keys took, where they are worth it."""
+    if 4 * (len(table) - rows) <= len(table):
+        table.blocks = tuple(order), merged.starts
+        return table
+    _, kept = compact(merged.seeks, table.tensors(), rows)
+    return table.with_tensors(kept, replace(table.facts, order=tuple(order) if merged.ascends else ()))
+
+
+def _facts(
+    left: Table, right: Table, pairs: dict[str, str], how: str, names: dict[str, str], *, alone_is_left: bool
+) -> Facts:
+    """What is known of the result."""
+    same = {there: here for here, there in pairs.items() if there == here}
+    there = {**names, **same} if how in ("inner", "left") else {}
+    other = right.facts.renamed(there)
+    mine = left.facts
+    bounds = {**mine.bounds}
+    for key, count in other.bounds.items():
+        # Nulls are one more value.
+        more = count + (how == "left")
+        bounds[key] = min(bounds.get(key, more), more)
+    determines, equal = mine.determines, mine.equal
+    if how in ("inner", "left"):
+        equal += other.equal
+        if how == "inner":
+            # With nulls where nothing matches, what follows from a null may be anything.
+            determines += other.determines
+            equal += tuple(frozenset((here, names[name])) for here, name in pairs.items() if name in names)
+        if not alone_is_left:
+            then = frozenset(there[name] for name in right.columns if name in there)
+            determines += ((frozenset(pairs), then),)
+    if how in ("inner", "left") and alone_is_left:
+        unique = other.unique if how == "inner" else frozenset()
+    else:
+        unique = mine.unique
+    return Facts(unique=unique, bounds=bounds, determines=determines, equal=equal)
+
+
+@dataclass
+class _Known:
+    """What slots hold once the rows are in order."""
+
+    sums: list[Tensor]
+    values: list[Tensor]
+
+
+class _Slots:
+    """Tensors of both tables that go along, two in one: rows of one table leave those of the other alone."""
+
+    def __init__(self, alone: int, many: int) -> None:
+        self._lengths = alone, many
+        self._tensors: tuple[list[Tensor], list[Tensor]] = ([], [])
+        self._kinds: tuple[list[_Kind], list[_Kind]] = ([], [])
+
+    def differences(self, tensor: Tensor) -> int:
+        """A tensor of the first table, of which the differences go along; its number."""
+        kind, raw = _kind_of(tensor)
+        if kind.is_bool:
+            change = concatenate([raw[:1], raw[1:] ^ raw[:-1]]) if len(raw) > 1 else raw
+        else:
+            if (kind.high - kind.low) << sum(self._lengths).bit_length() >= 1 << DELTA_BITS:
+                raise fault(
+                    ProgramError,
+                    f"a column from {kind.low} to {kind.high} has no room in a join of {sum(self._lengths)}",
+                    "declare a narrower range, or leave the column out with select",
+                )
+            first = raw[:1] - kind.low
+            change = concatenate([first, raw[1:] - raw[:-1]]) if len(raw) > 1 else first
+        return self._noted(0, kind, change)
+
+    def values(self, tensor: Tensor) -> int:
+        """A tensor of the second table, which goes along as it is; its number."""
+        return self._noted(1, *_kind_of(tensor))
+
+    def rows(self) -> tuple[list[Tensor], list[Tensor]]:
+        """What goes along, for the rows of each table."""
+        first, second = [], []
+        for a, b in self._pairs():
+            one = None if a is None else self._tensors[0][a]
+            other = None if b is None else self._tensors[1][b]
+            if one is None:
+                assert b is not None
+                assert other is not None
+                one = _filler(other, self._kinds[1][b].low, self._lengths[0])
+            first.append(one)
+            second.append(_filler(one, 0, self._lengths[1]) if other is None else other)
+        return first, second
+
+    def taken_apart(self, merged: list[Tensor], seeks: Tensor) -> _Known:
+        """What was put together, and the differences as sums."""
+        sums: dict[int, Tensor] = {}
+        values: dict[int, Tensor] = {}
+        for (a, b), slot in zip(self._pairs(), merged, strict=True):
+            if a is not None:
+                kind = self._kinds[0][a]
+                if kind.is_bool:
+                    sums[a] = parity(slot if b is None else slot & ~seeks)
+                else:
+                    change = slot if b is None else where(seeks, 0, slot)
+                    sums[a] = kind.typed(change.cumsum() + kind.low)
+            if b is not None:
+                kind = self._kinds[1][b]
+                if kind.is_bool:
+                    values[b] = slot & seeks
+                else:
+                    values[b] = kind.typed(slot if a is None else where(seeks, slot, kind.low))
+        return _Known(
+            [sums[place] for place in range(len(sums))], [values[place] for place in range(len(values))]
+        )
+
+    def _noted(self, side: int, kind: _Kind, tensor: Tensor) -> int:
+        self._tensors[side].append(tensor)
+        self._kinds[side].append(kind)
+        return len(self._kinds[side]) - 1
+
+    def _pairs(self) -> list[tuple[int | None, int | None]]:
+        """Which tensors share a slot: bools with bools, numbers with numbers."""
+        pairs: list[tuple[int | None, int | None]] = []
+        for is_bool in (True, False):
+            mine, theirs = (
+                [place for place, kind in enumerate(kinds) if kind.is_bool is is_bool]
+                for kinds in self._kinds
+            )
+            pairs += itertools.zip_longest(mine, theirs)
+        return pairs
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a tensor that goes along holds, in raw values."""
+
+    is_bool: bool
+    bits: int
+    low: int
+    high: int
+
+    def typed(self, raw: Tensor) -> Tensor:
+        """A tensor of this kind, of raw values that are in its range."""
+        if (raw._kind.low, raw._kind.high) != (self.low, self.high):
+            raw = within(raw, self.low, self.high)
+        return raw._made(raw._at().raw_as(raw._id, self.bits)) if self.bits else raw
+
+
+def _kind_of(tensor: Tensor) -> tuple[_Kind, Tensor]:
+    if tensor.dtype.kind == "bool":
+        return _Kind(True, 0, 0, 1), tensor
+    raw = tensor._made(tensor._at().raw_as(tensor._id, 0))
+    bits = tensor.dtype.bits if tensor.dtype.kind == "fixed" else 0
+    return _Kind(False, bits, raw._kind.low, raw._kind.high), raw
+
+
+def _filler(beside: Tensor, value: int, rows: int) -> Tensor:
+    """The same public value in some rows."""
+    import numpy as np
+
+    is_bool = beside.dtype.kind == "bool"
+    whole = np.full(rows, False) if is_bool else np.full(rows, value)
+    return beside._made(beside._at().constant(whole, "bool" if is_bool else "int", 1 if is_bool else 0))

@@ -1,0 +1,518 @@
+"""Queries on secret tables: what sqlglot's optimiser leaves of SELECT, join by join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from tacit._location import Location, caller, fault, said
+from tacit.errors import ProgramError
+from tacit.tables.column import Column, column_of
+from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
+
+if TYPE_CHECKING:
+    import contextlib
+    from collections.abc import Mapping, Sequence
+
+    from tacit.tables.table import Table
+
+
+@dataclass
+class Query:
+    """A query in the making.
+
+    Attributes:
+        tables: Tables by name.
+        matches: How many rows of a table, by alias, match one of those before it at most.
+        clauses: Where the query is, and each of its clauses that was computed.
+    """
+
+    tables: Mapping[str, Table]
+    matches: Mapping[str, int] = field(default_factory=dict)
+    clauses: list[Location] = field(default_factory=lambda: [caller()])
+
+    def table(self, node: exp.Expr) -> Table:
+        """The result of a query.
+
+        Raises:
+            ProgramError: It can't be computed, or only with a bound that isn't there.
+        """
+        if not isinstance(node, (exp.Select, exp.Union, exp.Subquery)):
+            raise refused(node, hint="write SELECT ... FROM ...")
+        inner = Query({**self.tables}, self.matches, self.clauses)
+        for one in node.ctes:
+            inner.tables = {**inner.tables, one.alias: inner.table(one.this)}
+        if isinstance(node, exp.Subquery):
+            checked(node)
+            return inner.table(node.this)
+        if isinstance(node, exp.Union):
+            checked(node)
+            return inner._union(node)
+        return inner._select(node)
+
+    def _union(self, node: exp.Union) -> Table:
+        left, right = self.table(node.left), self.table(node.right)
+        names = dict(zip(right.columns, left.columns, strict=False))
+        both = left.union(right.rename(names).select(*left.columns))
+        both = both.distinct() if node.args.get("distinct") else both
+        order = [_output_name(one.this) for one in _ordered(node)]
+        return self._ended(both, node, order)
+
+    def _select(self, node: exp.Select) -> Table:
+        checked(node)
+        if node.args.get("from_") is None:
+            raise fault(
+                ProgramError, "SQL: a query without FROM", "numbers that everybody knows need no query"
+            )
+        joined = self._from(node)
+        return self._grouped(joined, node)
+
+    def _clause(self, node: exp.Expr) -> contextlib.AbstractContextManager[None]:
+        """While what is computed comes from a clause: errors and costs are said to be its."""
+        text = " ".join(node.sql(dialect="duckdb", identify=False).replace('"', "").split())
+        first = self.clauses[0]
+        self.clauses.append(Location(f"{first.file}:{first.line}, clause", len(self.clauses), text))
+        return said(self.clauses[-1])
+
+    # Tables and joins.
+
+    def _source(self, node: exp.Expr) -> Table:
+        """A table whose columns are called `alias.column`."""
+        if isinstance(node, exp.Table):
+            checked(node)
+            if node.name not in self.tables:
+                known = ", ".join(self.tables)
+                raise fault(ProgramError, f"SQL: there is no table {node.name!r}", f"there are {known}")
+            table = self.tables[node.name]
+        else:
+            table = self.table(node)
+        alias = node.alias_or_name
+        return table.rename({name: f"{alias}.{name}" for name in table.columns})
+
+    def _from(self, node: exp.Select) -> Table:
+        first = node.args["from_"].this
+        pending: list[exp.Join] = list(node.args.get("joins") or ())
+        # Conditions of inner joins are as good as those of WHERE.
+        where = conjuncts(getattr(node.args.get("where"), "this", None))
+        for join in pending:
+            if _how(join) == "inner":
+                where += conjuncts(join.args.get("on"))
+        where += [one for condition in where for one in _in_all_branches(condition)]
+        rest: list[exp.Expr] = [
+            *node.expressions,
+            *(node.args.get("group") or exp.Group()).expressions,
+            *(one.this for one in _ordered(node)),
+            *([node.args["having"].this] if node.args.get("having") else []),
+        ]
+        there = {first.alias_or_name}
+        with self._clause(node.args["from_"]):
+            table, where = self._filtered(self._source(first), where, there)
+        sources = {join.this.alias_or_name: self._source(join.this) for join in pending}
+        while pending:
+            join = next((one for one in pending if _is_ready(one, sources, where, there)), pending[0])
+            pending.remove(join)
+            name = join.this.alias_or_name
+            later = [*rest, *(on for one in pending for on in conjuncts(one.args.get("on")))]
+            with self._clause(join):
+                table, where = self._joined(table, sources[name], join, where, there, later)
+                there.add(name)
+                table, where = self._filtered(table, where, there)
+            table = _needed(table, [*later, *where])
+        for condition in where:
+            with self._clause(condition):
+                table = self._by_subquery(table, condition)
+        return table
+
+    def _filtered(self, table: Table, where: list[exp.Expr], there: set[str]) -> tuple[Table, list[exp.Expr]]:
+        """With the conditions on tables that are there; and those that are left."""
+        left = []
+        for condition in where:
+            if condition.find(exp.Subquery, exp.Select) or not sources_of(condition) <= there:
+                left.append(condition)
+                continue
+            name = _not_null(condition)
+            if name in table.columns:
+                table = table.drop_nulls(name)
+            else:
+                table = table.filter(self._expressions(table).column(condition))
+        return table, left
+
+    def _expressions(self, table: Table) -> Expressions:
+        """Expressions that know of the least and largest values that stand for arrays."""
+        known = {}
+        for name in table.columns:
+            end, _, of = name.rpartition(" of ")[0].rpartition("."), "", name.rpartition(" of ")[2]
+            if end[2] in ("min", "max"):
+                column = exp.column(of, table=end[0], quoted=True)
+                known[f"{end[2]} of {column.sql()}"] = name
+        return Expressions(table, known)
+
+    def _joined(
+        self,
+        table: Table,
+        other: Table,
+        join: exp.Join,
+        where: list[exp.Expr],
+        there: set[str],
+        later: Sequence[exp.Expr],
+    ) -> tuple[Table, list[exp.Expr]]:
+        """With another table; and the conditions that are left."""
+        name, how = join.this.alias_or_name, _how(join)
+        if how == "inner":
+            conditions, where = where, []
+        else:
+            conditions = conjuncts(join.args.get("on"))
+        if how == "left":
+            how, where = _less_than_left(name, where, conditions, later)
+        keys: dict[str, str] = {}
+        # One row is put beside all others, whatever is compared then.
+        alone = how == "inner" and _is_one_row(other)
+        own, left = [], []
+        temporary: list[str] = []
+        for condition in conditions:
+            pair = _equality(condition, name)
+            if sources_of(condition) == {name} and not condition.find(exp.Select):
+                own.append(condition)
+            elif pair is not None and sources_of(condition) <= there | {name} and not alone:
+                table, first = self._key(table, pair[0], temporary)
+                other, second = self._key(other, pair[1], temporary)
+                if first in keys:
+                    left.append(condition)
+                else:
+                    keys[first] = second
+            else:
+                left.append(condition)
+        if how not in ("inner", _how(join)) or how == "inner":
+            where += left
+        elif left:
+            raise refused(left[0], "is a condition of a join that isn't INNER JOIN")
+        other, _ = self._filtered(other, own, {name})
+        other = _needed(other, [*later, *where], keys.values())
+        if not keys:
+            return self._beside(table, other, join), where
+        try:
+            result = table.join(other, on=keys, how=how, matches=self.matches.get(name))
+        except ProgramError as error:
+            if "neither table" not in str(error):
+                raise
+            raise fault(
+                ProgramError,
+                f"SQL: many rows of {name} may match many before, by {', '.join(keys.values())}",
+                f"declare unique=... of one of the tables, or say matches={{{name!r}: 10}}, how many rows of "
+                f"{name} match one row at most",
+            ) from None
+        return result.select(*(one for one in result.columns if one not in temporary)), where
+
+    def _key(self, table: Table, node: exp.Expr, temporary: list[str]) -> tuple[Table, str]:
+        """A column to join by, which is a new one for an expression."""
+        if isinstance(node, exp.Column):
+            return table, f"{node.table}.{node.name}"
+        name = f"key {len(temporary)}"
+        temporary.append(name)
+        return table.assign(**{name: self._expressions(table).column(node)}), name
+
+    def _beside(self, table: Table, other: Table, join: exp.Join) -> Table:
+        """A join without a condition: of one row with all others."""
+        if _is_one_row(other):
+            return _spread(table, other)
+        if _is_one_row(table):
+            return _spread(other, table)
+        raise refused(join, "joins each row with each", "say ON a.x = b.y")
+
+    def _by_subquery(self, table: Table, condition: exp.Expr) -> Table:
+        """A condition with a subquery that the optimiser has left: IN, NOT IN."""
+        negated = isinstance(condition, exp.Not)
+        inner = condition.this if negated else condition
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        query = inner.args.get("query") if isinstance(inner, exp.In) else None
+        if query is None:
+            raise refused(condition, hint="write it as a join")
+        assert isinstance(inner, exp.In)
+        other = self.table(query)
+        (name,) = other.columns
+        value = self._expressions(table).column(inner.this)
+        if negated and other[name].valid is not None:
+            raise refused(
+                condition, "is never true if the subquery has a null", "say WHERE ... IS NOT NULL in it"
+            )
+        if negated and value.valid is not None:
+            table = table.filter(value.not_null())
+        key = "key of IN"
+        found = table.assign(**{key: value}).join(
+            other.rename({name: "value of IN"}), on={key: "value of IN"}, how="anti" if negated else "semi"
+        )
+        return found.select(*(one for one in found.columns if one != key))
+
+    # Groups, and what comes out.
+
+    def _grouped(self, table: Table, node: exp.Select) -> Table:
+        outputs: list[exp.Expr] = list(node.expressions)
+        having = getattr(node.args.get("having"), "this", None)
+        group = list((node.args.get("group") or exp.Group()).expressions)
+        ordered = _ordered(node)
+        names = {one.alias_or_name for one in outputs}
+        hidden = [one.this for one in ordered if _output_name(one.this) not in names]
+        calls: dict[str, exp.Expr] = {}
+        for part in [*outputs, *hidden, *([having] if having is not None else [])]:
+            for call in part.find_all(exp.AggFunc):
+                calls[call.sql()] = call
+        expressions = self._expressions(table)
+        known: dict[str, str] = {}
+        if group or calls:
+            with self._clause(node.args.get("group") or outputs[0]):
+                table, known = self._aggregated(table, expressions, group, calls)
+            expressions = Expressions(table, {**known})
+        if having is not None:
+            table = table.filter(expressions.column(having))
+            expressions = Expressions(table, {**expressions.known})
+        columns: dict[str, Any] = {}
+        for one in outputs:
+            name = one.alias_or_name
+            if isinstance(one.unalias(), exp.Star):
+                raise refused(one)
+            array = one.unalias()
+            if isinstance(array, exp.ArrayAgg):
+                for end in ("min", "max"):
+                    columns[f"{end} of {name}"] = table[known[f"{end} of {array.sql()}"]]
+                continue
+            compared = _compared_by_owner(table, array)
+            if compared:
+                columns.update(compared)
+                continue
+            columns[name] = expressions.column(one)
+        order: list[str] = []
+        for one in ordered:
+            name = _output_name(one.this)
+            if name not in columns:
+                name = f"order {len(order)}"
+                columns[name] = expressions.column(one.this)
+            order.append(name)
+        result = _with_columns(table, columns)
+        if node.args.get("distinct"):
+            result = result.distinct()
+        ended = self._ended(result, node, order)
+        return ended.select(*(name for name in ended.columns if not name.startswith("order ")))
+
+    def _aggregated(
+        self,
+        table: Table,
+        expressions: Expressions,
+        group: Sequence[exp.Expr],
+        calls: Mapping[str, exp.Expr],
+    ) -> tuple[Table, dict[str, str]]:
+        """Groups and their aggregates, and which column is the value of which expression."""
+        known: dict[str, str] = {}
+        keys = []
+        for place, one in enumerate(group):
+            text = one.sql()
+            if isinstance(one, exp.Column):
+                known[text] = f"{one.table}.{one.name}"
+            else:
+                known[text] = f"group {place}"
+                table = table.assign(**{known[text]: expressions.column(one)})
+            keys.append(known[text])
+        specs: dict[str, Any] = {}
+        values = Expressions(table, expressions.known)
+        columns: dict[str, Column] = {}
+
+        def value(inner: exp.Expr) -> Column:
+            # The same argument of several aggregates is one column, which goes along once.
+            text = inner.sql()
+            if text not in columns:
+                columns[text] = table.filled(values.column(inner))
+            return columns[text]
+
+        for place, (text, call) in enumerate(calls.items()):
+            name = f"aggregate {place}"
+            known[text] = name
+            if isinstance(call, exp.ArrayAgg):
+                for end in ("min", "max"):
+                    known[f"{end} of {text}"] = f"{end} {name}"
+                    specs[f"{end} {name}"] = (value(call.this), end)
+                continue
+            how = AGGREGATES.get(type(call))
+            if how is None:
+                raise refused(call, hint="SUM, COUNT, AVG, MIN and MAX are aggregates here")
+            checked(call)
+            inner = call.this
+            if isinstance(inner, exp.Distinct):
+                if how != "count" or len(inner.expressions) != 1:
+                    raise refused(call, hint="COUNT(DISTINCT x) of one column works")
+                specs[name] = (value(inner.expressions[0]), "distinct")
+            elif isinstance(inner, (exp.Star, exp.Literal)) and how == "count":
+                specs[name] = "count"
+            else:
+                specs[name] = (value(inner), how)
+        return table.group_by(*keys).agg(**specs), known
+
+    def _ended(self, table: Table, node: exp.Expr, order: Sequence[str]) -> Table:
+        """In the order that is asked for, and no more rows than are."""
+        ordered = _ordered(node)
+        if ordered:
+            down = [bool(one.args.get("desc")) for one in ordered]
+            with self._clause(node.args["order"]):
+                table = table.order_by(*order, descending=down)
+        limit = node.args.get("limit")
+        if limit is not None:
+            if not isinstance(limit.expression, exp.Literal):
+                raise refused(limit, "has no number that everybody knows")
+            with self._clause(limit):
+                table = table.limit(int(limit.expression.this))
+        return table
+
+
+def _ordered(node: exp.Expr) -> list[exp.Ordered]:
+    order = node.args.get("order")
+    ordered = [] if order is None else list(order.expressions)
+    for one in ordered:
+        checked(one)
+        if one.args.get("nulls_first"):
+            raise refused(one, "puts nulls first", "nulls are last")
+    return ordered
+
+
+def _output_name(node: exp.Expr) -> str:
+    """What a column of the result is called in ORDER BY."""
+    return node.name if isinstance(node, exp.Column) and not node.table else node.sql()
+
+
+def _not_null(condition: exp.Expr) -> str:
+    """The column that a condition says is not null."""
+    inner = condition.this if isinstance(condition, exp.Not) else None
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
+    column = inner.this if is_null and inner is not None else None
+    return f"{column.table}.{column.name}" if isinstance(column, exp.Column) else ""
+
+
+def _in_all_branches(condition: exp.Expr) -> list[exp.Expr]:
+    """Equalities that each side of an OR has: they hold, too, and tables can be joined by them."""
+    if not isinstance(condition, exp.Or):
+        return []
+    branches = [conjuncts(one) for one in condition.flatten()]
+    common = set.intersection(*({one.sql() for one in branch} for branch in branches))
+    return [one for one in branches[0] if one.sql() in common and isinstance(one, exp.EQ)]
+
+
+def _how(join: exp.Join) -> str:
+    """How tables are joined.
+
+    Raises:
+        ProgramTypeError: In a way that isn't supported.
+    """
+    checked(join)
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"):
+        raise refused(join, hint="write LEFT JOIN, with the tables the other way round, or INNER JOIN")
+    if kind in ("SEMI", "ANTI"):
+        return kind.lower()
+    return "left" if side == "LEFT" else "inner"
+
+
+def _is_ready(
+    join: exp.Join, sources: Mapping[str, Table], where: Sequence[exp.Expr], there: set[str]
+) -> bool:
+    """Whether there is something to join by already."""
+    name = join.this.alias_or_name
+    if _how(join) != "inner":
+        return all(sources_of(one) <= there | {name} for one in conjuncts(join.args.get("on")))
+    equal = any(_equality(one, name) and sources_of(one) <= there | {name} for one in where)
+    return equal or _is_one_row(sources[name])
+
+
+def _compared_by_owner(table: Table, node: exp.Expr) -> dict[str, Column]:
+    """What owners say of a column that only they have: whether it matches patterns."""
+    if not isinstance(node, exp.Column) or f"{node.table}.{node.name}" in table.columns:
+        return {}
+    return {
+        name.removeprefix(f"{node.table}."): column
+        for name, column in table.columns.items()
+        if column.type.source == node.name and name.startswith(f"{node.table}.")
+    }
+
+
+def _equality(condition: exp.Expr, name: str) -> tuple[exp.Expr, exp.Expr] | None:
+    """Both sides of an equality, that of the table of this name last."""
+    if not isinstance(condition, exp.EQ):
+        return None
+    left, right = condition.left, condition.right
+    for here, there in ((left, right), (right, left)):
+        if sources_of(there) == {name} and sources_of(here) and name not in sources_of(here):
+            return here, there
+    return None
+
+
+def _less_than_left(
+    name: str, where: list[exp.Expr], on: list[exp.Expr], later: Sequence[exp.Expr]
+) -> tuple[str, list[exp.Expr]]:
+    """What a left join is where a condition leaves out rows with a match, or those without; and what is left.
+
+    A comparison with a null isn't true, so rows without a match are left out by it.
+    """
+    keys = {pair[1].sql() for one in on for pair in [_equality(one, name)] if pair is not None}
+    left, how = [], "left"
+    for condition in where:
+        inner = condition.this if isinstance(condition, exp.Not) else condition
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
+        if null and inner.this.sql() in keys:
+            others = [one for one in [*later, *where] if one is not condition and name in sources_of(one)]
+            if isinstance(condition, exp.Not):
+                how = "inner"
+                continue
+            if not others:
+                how = "anti"
+                continue
+        compares = isinstance(condition, (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE))
+        # Coalesce and the like would make a value of a null.
+        made = condition.find(exp.Coalesce, exp.Case, exp.If, exp.Is) is not None
+        if compares and not made and name in sources_of(condition) and how == "left":
+            how = "inner"
+        left.append(condition)
+    return how, left
+
+
+def _needed(table: Table, later: Sequence[exp.Expr], keys: Any = ()) -> Table:
+    """The columns that anything later is about."""
+    names = set(keys)
+    for node in later:
+        for column in node.find_all(exp.Column):
+            known = f"{column.table}.{column.name}"
+            names |= {known, *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
+            names |= {
+                name
+                for name, one in table.columns.items()
+                if one.type.source == column.name and name.startswith(f"{column.table}.")
+            }
+    kept = [name for name in table.columns if name in names]
+    return table.select(*kept)
+
+
+def _is_one_row(table: Table) -> bool:
+    return len(table) == 1
+
+
+def _spread(table: Table, one: Table) -> Table:
+    """The columns of a table's one row in all rows of another."""
+    columns = dict(table.columns)
+    for name, column in one.columns.items():
+        tensors = [tensor.broadcast_to((len(table),)) for tensor in column.tensors()]
+        columns[name] = column.with_tensors(tensors)
+    valid = table.valid & one.valid.broadcast_to((len(table),))
+    return table._with(columns=columns, valid=valid, faults=table.faults + one.faults)
+
+
+def _with_columns(table: Table, columns: Mapping[str, Any]) -> Table:
+    """A table of other columns, some of which are there under other names."""
+    names: dict[str, str] = {}
+    for new, column in columns.items():
+        old = next((old for old, one in table.columns.items() if one is column), None)
+        if old is not None and old not in names:
+            names[old] = new
+    filled = {new: table.filled(column_of(column)) for new, column in columns.items()}
+    return table._with(columns=filled, facts=table.facts.renamed(names))

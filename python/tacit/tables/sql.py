@@ -1,0 +1,95 @@
+"""`tacit.sql`: queries on secret tables, read and put in order by sqlglot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit._location import fault
+from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.schema import SecretTable
+from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit._plan import Plan
+    from tacit.tables.types import ColumnType
+
+_SQL_TYPES = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "category": "VARCHAR",
+    "text": "VARCHAR",
+}
+
+
+def sql(
+    query: str,
+    *,
+    to: str | Sequence[str] = "all",
+    matches: Mapping[str, int] | None = None,
+    **tables: Any,
+) -> Any:
+    """A query as a program: a plan for tables that are declared, a table for those of a traced function.
+
+        plan = tacit.sql("select sum(x) as x from bank group by k", bank=tacit.table("bank", {...}, rows=100))
+
+    Args:
+        query: A SELECT, in DuckDB's dialect. docs/tables.md says what works.
+        to: Who learns the result of a plan, as for `tacit.reveal`.
+        matches: By alias, how many rows of a table match one row of those before it at most, where a join
+            needs to know and no `unique` says so.
+        tables: The tables, by the names that the query calls them.
+
+    Raises:
+        ProgramError: The query isn't SQL, or has something that isn't supported, which is named.
+    """
+    if not tables:
+        raise fault(
+            ProgramError, "tacit.sql takes the tables of its query", "say tacit.sql(query, bank=table)"
+        )
+    if all(isinstance(one, Table) for one in tables.values()):
+        return _computed(query, tables, matches or {})
+    for name, one in tables.items():
+        if not isinstance(one, SecretTable):
+            raise fault(
+                ProgramTypeError, f"{name} is a {type(one).__name__}", "declare it with tacit.table(...)"
+            )
+    from tacit._trace import function, reveal
+
+    def asked(**given: Table) -> Any:
+        return reveal(_computed(query, given, matches or {}), to)
+
+    asked.__name__ = "sql"
+    plan: Plan = function(asked).trace(**tables)
+    return plan
+
+
+def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int]) -> Table:
+    try:
+        import sqlglot
+        from sqlglot.errors import SqlglotError
+        from sqlglot.optimizer import optimize
+    except ImportError:
+        raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "tacit-mpc[sql]"') from None
+    from tacit.tables.query import Query
+
+    schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
+    try:
+        read = sqlglot.parse_one(query, read="duckdb")
+        optimised = optimize(read, schema=schema, dialect="duckdb")
+    except SqlglotError as error:
+        raise fault(ProgramError, f"SQL: {error}") from None
+    return Query(tables, matches).table(optimised)
+
+
+def _schema(columns: Mapping[str, ColumnType]) -> dict[str, str]:
+    """The types of columns, as SQL calls them, with those that only their owner has."""
+    known = {}
+    for name, kind in columns.items():
+        known[name] = f"DECIMAL(18, {kind.places})" if kind.kind == "decimal" else _SQL_TYPES[kind.kind]
+        if kind.source:
+            known.setdefault(kind.source, "VARCHAR")
+    return known

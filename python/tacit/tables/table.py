@@ -1,0 +1,411 @@
+"""Secret tables: rows that count or don't, which nobody knows, up to a bound that everybody knows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+
+from tacit._functions import concatenate
+from tacit._handles import Unknown
+from tacit._location import at_one_line, fault
+from tacit._tensor import Tensor
+from tacit.errors import ProgramError, ProgramTypeError, SecretError
+from tacit.tables import words as _words
+from tacit.tables.column import Column, column_of, is_public, made, scaled
+from tacit.tables.facts import Facts
+from tacit.tables.sorting import compact, packed, sort_rows, words_of
+from tacit.tables.types import ColumnType, halves, hash_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tacit.tables.groups import Grouped
+    from tacit.tables.schema import Schema
+
+Value: TypeAlias = "Column | Callable[[Table], Any] | Any"
+
+Fault: TypeAlias = tuple[str, Tensor]
+"""What went wrong where a bool holds, which is revealed with the rows."""
+
+
+class Table(Unknown):
+    """A table of a program that is being traced. It can't be changed: all methods make another one.
+
+    Everybody knows the columns, and how many rows there may be (`len(table)`). Which of them count, nobody
+    knows: a filter leaves rows out without moving any, so it is free but for its condition. `print(table)`
+    says the bound.
+    """
+
+    __slots__ = ("blocks", "columns", "facts", "faults", "valid")
+
+    def __init__(
+        self, columns: Mapping[str, Column], valid: Tensor, facts: Facts, faults: tuple[Fault, ...] = ()
+    ) -> None:
+        self.columns = dict(columns)
+        self.valid = valid
+        self.facts = facts
+        self.faults = faults
+        # Columns, and where among rows that stand together if they have the same values others begin.
+        self.blocks: tuple[tuple[str, ...], Tensor] | None = None
+
+    # What it is.
+
+    @property
+    def schema(self) -> dict[str, ColumnType]:
+        """Names and types of the columns."""
+        return {name: column.type for name, column in self.columns.items()}
+
+    def __len__(self) -> int:
+        """How many rows there may be."""
+        return len(self.valid)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name}: {column.type}" for name, column in self.columns.items())
+        return f"<secret table of up to {len(self)} rows of {columns}>"
+
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+
+    @overload
+    def __getitem__(self, key: Column | list[str]) -> Table: ...
+
+    def __getitem__(self, key: Any) -> Column | Table:
+        """A column by its name, several by a list of names, or the rows where a condition holds."""
+        if isinstance(key, Column):
+            return self.filter(key)
+        if isinstance(key, list):
+            return self.select(*key)
+        if key not in self.columns:
+            raise fault(ProgramError, f"there is no column {key!r}", f"there are {', '.join(self.columns)}")
+        return self.columns[key]
+
+    # Columns.
+
+    def select(self, *names: str) -> Table:
+        """These columns alone. Free."""
+        chosen = {name: self[name] for name in names}
+        return self._with(columns=chosen, facts=self.facts.renamed({name: name for name in names}))
+
+    def rename(self, names: Mapping[str, str]) -> Table:
+        """Columns called otherwise: `{"old": "new"}`. Free."""
+        for name in names:
+            self[name]
+        changed = {name: names.get(name, name) for name in self.columns}
+        if len(set(changed.values())) < len(changed):
+            raise fault(ProgramError, "two columns of one name", "rename to names that aren't there")
+        columns = {changed[name]: column for name, column in self.columns.items()}
+        return self._with(columns=columns, facts=self.facts.renamed(changed))
+
+    def assign(self, **values: Value) -> Table:
+        """More columns, or others in the place of those that there are.
+
+        Each is a column, a public value for all rows, or a function that is given the table.
+        """
+        table = self
+        for name, given in values.items():
+            value = given(table) if callable(given) else given
+            column = table.filled(column_of(value))
+            facts = table.facts
+            if name in table.columns:
+                facts = facts.without([name], table.columns)
+            sources = [known for known, one in table.columns.items() if one is value]
+            if sources:
+                twins = tuple(frozenset((one, name)) for one in sources)
+                facts = replace(facts, equal=facts.equal + twins)
+            table = table._with(columns={**table.columns, name: column}, facts=facts)
+        return table
+
+    def filled(self, column: Column) -> Column:
+        """A column with an element for each row: a public value in all of them."""
+        if is_public(column):
+            parts = column.parts
+            if column.type.kind == "boolean":
+                parts = (bool(column.value),)
+            return Column(column.type, tuple(self.constant(part) for part in parts), column.valid)
+        if len(column.value) != len(self):
+            raise fault(
+                ProgramError,
+                f"a column of {len(column.value)} rows beside a table of {len(self)}",
+                "columns go with the table that they are of; join tables first",
+            )
+        return column
+
+    def constant(self, value: Any, rows: int | None = None) -> Tensor:
+        """A tensor of a public value in every row, or of an array of them."""
+        import numpy as np
+
+        whole = np.full(len(self) if rows is None else rows, value) if np.ndim(value) == 0 else value
+        kind = "bool" if whole.dtype == bool else "int"
+        if whole.dtype.kind == "f":
+            return self.valid._made(self.valid._at().constant(whole, "fixed", 16))
+        return self.valid._made(self.valid._at().constant(whole, kind, 1 if kind == "bool" else 0))
+
+    # Rows.
+
+    @at_one_line
+    def filter(self, condition: Any) -> Table:
+        """The rows where a condition holds: a column of bools, or a function that is given the table.
+
+        Rows where it is null don't count. What rows there are stays unknown, and so does the bound.
+        """
+        column = column_of(condition(self) if callable(condition) else condition)
+        holds = column.holds()
+        if holds is True:
+            return self
+        if not is_public(column):
+            self.filled(column)
+        valid = self.valid & holds if isinstance(holds, Tensor) else self.valid & False
+        return self._with(valid=valid, facts=replace(self.facts, leading=False))
+
+    @at_one_line
+    def drop_nulls(self, *names: str) -> Table:
+        """The rows where none of these columns is null; of all columns, if none is named."""
+        chosen = [name for name in names or self.columns if self[name].valid is not None]
+        table = self
+        for name in chosen:
+            table = table.filter(self[name].not_null())
+        columns = {
+            name: Column(one.type.nullable(False), one.parts) if name in chosen else one
+            for name, one in table.columns.items()
+        }
+        # What isn't null was in order among nulls.
+        order = () if set(chosen) & set(table.facts.order) else table.facts.order
+        return table._with(columns=columns, facts=replace(table.facts, order=order))
+
+    @at_one_line
+    def union(self, other: Table) -> Table:
+        """The rows of both, which have columns of the same names and types. Free."""
+        if set(self.columns) != set(other.columns):
+            raise fault(
+                ProgramError,
+                f"a union of {', '.join(self.columns)} with {', '.join(other.columns)}",
+                "both tables need columns of the same names: use select and rename",
+            )
+        columns = {name: _stacked(self, self[name], other, other[name]) for name in self.columns}
+        bounds = {
+            key: count + other.facts.bounds[key]
+            for key, count in self.facts.bounds.items()
+            if key in other.facts.bounds
+        }
+        valid = concatenate([self.valid, other.valid])
+        return Table(columns, valid, Facts(bounds=bounds), self.faults + other.faults)
+
+    @at_one_line
+    def join(
+        self,
+        other: Table,
+        on: str | Sequence[str] | Mapping[str, str],
+        how: str = "inner",
+        *,
+        matches: int | None = None,
+        suffix: str = "_right",
+    ) -> Table:
+        """Rows of two tables that have the same values in some columns.
+
+        One of the tables has at most one row for each value (`unique` of its declaration, or a group's keys),
+        or `matches` says how many rows of `other` a value has at most. Nulls are equal to nothing.
+
+        Args:
+            other: The other table.
+            on: Columns that both have, or `{"here": "there"}`.
+            how: "inner"; "left", with nulls where `other` has no row; "semi" for the rows here that have a
+                match, "anti" for those that have none.
+            matches: A bound on how many rows of `other` have the same value. If there are more, the run says
+                so instead of giving a result.
+            suffix: What is added to names of `other` that are here, too.
+        """
+        from tacit.tables.joins import joined
+
+        return joined(self, other, on, how, matches, suffix)
+
+    def group_by(self, *keys: str, groups: int | None = None) -> Grouped:
+        """Groups of rows with the same values in some columns, for `agg`; nulls are a group.
+
+        Args:
+            keys: The columns; none for all rows together.
+            groups: A bound on how many groups there are, if you know one less than what follows from the
+                columns' types. If there are more, the run says so instead of giving a result.
+        """
+        from tacit.tables.groups import Grouped
+
+        return Grouped(self, keys, groups)
+
+    @at_one_line
+    def distinct(self, *, rows: int | None = None) -> Table:
+        """The different rows; `rows` is a bound on how many there are, as `groups` of `group_by`."""
+        return self.group_by(*self.columns, groups=rows).agg()
+
+    @at_one_line
+    def order_by(self, *columns: str, descending: bool | Sequence[bool] = False) -> Table:
+        """The rows in order of some columns, those that count first; nulls last. A sort."""
+        if not columns:
+            raise fault(ProgramError, "order_by takes columns")
+        down = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
+        if len(down) != len(columns):
+            raise fault(ProgramError, f"{len(down)} directions for {len(columns)} columns")
+        words = [(1 - self.valid, 2)]
+        for name, falls in zip(columns, down, strict=True):
+            if self[name].type.kind == "text":
+                raise fault(
+                    ProgramTypeError,
+                    f"{name} is shared as hashes, whose order isn't that of the texts",
+                    "declare it as a category, or put the rows in order after the run",
+                )
+            words += words_of(self[name], descending=falls)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=True))
+
+    @at_one_line
+    def limit(self, rows: int) -> Table:
+        """The first so many rows that count; after `order_by`, of its order. The bound is theirs."""
+        if type(rows) is not int or rows < 1:
+            raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
+        table = self.leading() if not self.facts.leading else self
+        if rows >= len(table):
+            return table
+        cut = [tensor[:rows] for tensor in table.tensors()]
+        return table.with_tensors(cut, table.facts)
+
+    @at_one_line
+    def window(
+        self,
+        name: str,
+        column: str | None,
+        how: str = "sum",
+        *,
+        partition_by: str | Sequence[str] = (),
+        order_by: str | Sequence[str] = (),
+        descending: bool = False,
+        rows: int | None = None,
+    ) -> Table:
+        """One more column: an aggregate of the rows before each one, and itself.
+
+        Args:
+            name: What the new column is called.
+            column: The column that is summed up or compared; `None` for "count", which numbers the rows.
+            how: "sum", "count", "min" or "max".
+            partition_by: Columns; only rows with the same values are looked at.
+            order_by: Columns by which rows come before others.
+            descending: Whether they do so from the largest value on.
+            rows: How many rows are looked at, this one included; if not given, all before.
+        """
+        from tacit.tables.windows import windowed
+
+        return windowed(self, name, column, how, partition_by, order_by, descending, rows)
+
+    # How it is done.
+
+    def tensors(self) -> list[Tensor]:
+        """All tensors that it is made of: which rows count, and the columns' own."""
+        return [self.valid, *(tensor for column in self.columns.values() for tensor in column.tensors())]
+
+    def with_tensors(self, tensors: Sequence[Tensor], facts: Facts) -> Table:
+        """The same columns of other tensors, in the order of `tensors`."""
+        valid, *others = tensors
+        columns = {}
+        for name, column in self.columns.items():
+            count = len(column.tensors())
+            columns[name] = column.with_tensors(list(others[:count]))
+            others = others[count:]
+        return Table(columns, valid, facts, self.faults)
+
+    def sorted_by(self, keys: list[Tensor], facts: Facts) -> Table:
+        """The rows in ascending order of keys; facts of their order are those given."""
+        _, tensors = sort_rows(keys, self.tensors())
+        kept = replace(self.facts, order=facts.order, leading=facts.leading, settled=facts.settled)
+        return self.with_tensors(tensors, kept)
+
+    @at_one_line
+    def leading(self) -> Table:
+        """The rows that count first, in their order."""
+        if self.facts.leading:
+            return self
+        valid, rest = compact(self.valid, self.tensors()[1:], len(self))
+        return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=()))
+
+    @at_one_line
+    def settled(self) -> Table:
+        """The rows that count first, in an order that says no more than what is in them, or was asked for."""
+        if self.facts.settled:
+            return self.leading()
+        words = [(1 - self.valid, 2)]
+        for column in self.columns.values():
+            words += words_of(column)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=True))
+
+    def _with(self, **changes: Any) -> Table:
+        known = {"columns": self.columns, "valid": self.valid, "facts": self.facts, "faults": self.faults}
+        made = Table(**{**known, **changes})
+        placed = self.blocks[0] if self.blocks is not None and len(made) == len(self) else None
+        if placed is not None and all(made.columns.get(name) is self.columns[name] for name in placed):
+            made.blocks = self.blocks
+        return made
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"nobody knows the rows of this table while the program runs, so it can't be used for {use}",
+            "use its methods, and tacit.reveal(table, to=...) for what somebody is to learn",
+        )
+
+
+def of_inputs(schema: Schema, tensors: Mapping[str, Tensor]) -> Table:
+    """A table of the inputs of its schema."""
+    parts: dict[str, dict[int, Tensor]] = {name: {} for name in schema.columns}
+    valid: Tensor | None = None
+    for name, place in schema.inputs().items():
+        if place is None:
+            valid = tensors[name]
+        else:
+            parts[place[0]][place[1]] = tensors[name]
+    columns = {
+        name: Column(kind, tuple(parts[name][part] for part in range(kind.parts)), parts[name].get(-1))
+        for name, kind in schema.columns.items()
+    }
+    unique = frozenset(map(frozenset, schema.unique))
+    everything = frozenset(schema.columns)
+    facts = Facts(
+        unique=unique,
+        order=schema.order,
+        bounds=dict.fromkeys(unique, schema.rows),
+        determines=tuple((key, everything) for key in unique),
+    )
+    if valid is None:
+        raise ValueError("a schema has an input for its rows")
+    return Table(columns, valid, facts)
+
+
+def _stacked(first: Table, a: Column, second: Table, b: Column) -> Column:
+    """One column above another."""
+    kinds = {a.type.kind, b.type.kind}
+    if kinds == {"category"}:
+        words = tuple(sorted({*a.type.words, *b.type.words}))
+        a, b = _words.recoded(a, words), _words.recoded(b, words)
+    elif kinds == {"integer", "decimal"} or (kinds == {"decimal"} and a.type.places != b.type.places):
+        places = max(a.type.places, b.type.places)
+        a, b = (made("decimal", scaled(one, places), places=places, valid=one.valid) for one in (a, b))
+    elif len(kinds) > 1 or a.type.places != b.type.places:
+        raise fault(ProgramTypeError, f"a union of {a.type} with {b.type}", "convert one of them first")
+    valid = None
+    if a.valid is not None or b.valid is not None:
+        both = [
+            table.constant(True) if one.valid is None else one.valid
+            for table, one in ((first, a), (second, b))
+        ]
+        valid = concatenate(both)
+    parts = tuple(concatenate([x, y]) for x, y in zip(a.parts, b.parts, strict=True))
+    low, high = min(a.type.low, b.type.low), max(a.type.high, b.type.high)
+    kind = replace(a.type, low=low, high=high, null=valid is not None)
+    return Column(kind, parts, valid)
+
+
+def text_parts(word: str) -> tuple[int, int]:
+    """The halves of a text's hash."""
+    return halves(hash_of(word))
+
+
+def names_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several."""
+    return (given,) if isinstance(given, str) else tuple(given)

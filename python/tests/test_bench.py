@@ -1,0 +1,47 @@
+"""`tacit bench dnn`: networks that are made here, measured small."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from tacit import _zoo
+
+
+def scores(made: _zoo.Made, rows: int) -> Any:
+    session = onnxruntime.InferenceSession(made.proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {"x": _zoo.images(made.shape, rows)})[0]
+
+
+@pytest.mark.parametrize("name", _zoo.NAMES)
+def test_a_network_is_always_the_same_and_its_values_keep_their_size(name: str) -> None:
+    made = _zoo.make(name, quick=True)
+    got = scores(made, 3)
+    assert (got == scores(_zoo.make(name, quick=True), 3)).all()
+    assert 0.02 < np.abs(got).max() < 100
+    assert all((one != other).any() for one, other in pairwise(got))
+
+
+def test_the_large_networks_have_the_papers_layers() -> None:
+    kinds = {name: [node.op_type for node in _zoo.make(name).proto.graph.node] for name in ["squeezenet"]}
+    assert kinds["squeezenet"].count("Conv") == 26
+    assert kinds["squeezenet"].count("MaxPool") == 3
+
+
+@pytest.mark.parametrize("name", _zoo.NAMES)
+def test_the_benchmark_compares_with_the_clear_result_and_with_floats(name: str) -> None:
+    command = [sys.executable, "-m", "tacit", "bench", "dnn", "--model", name, "--quick", "--json"]
+    options = ["--protocol", "replicated-malicious", "--transport", "memory", "--rows", "2"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert (figures["bench"], figures["count"]) == ("dnn", 2)
+    assert figures["accuracy"]["argmax"] == figures["accuracy"]["rows"] == 2
+    assert figures["accuracy"]["error"] < 0.01

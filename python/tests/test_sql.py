@@ -1,0 +1,177 @@
+"""Queries on secret tables against DuckDB, and what is refused by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import tables
+from tests.test_tables import STAYS, people, rows_of, same_rows, stays
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PEOPLE = {
+    "id": tables.integer(0, 40),
+    "age": tables.integer(0, 120, null=True),
+    "born": tables.date("1950-01-01", "1999-12-31"),
+    "smokes": tables.boolean(null=True),
+}
+DECLARED = {
+    "people": tacit.table("registry", PEOPLE, rows=16, unique="id", name="people"),
+    "stays": tacit.table("clinic", STAYS, rows=26, name="stays"),
+}
+
+QUERIES = [
+    "select id, days, cost from stays where days > 20 and ward = 'west' or dose < 0",
+    "select id, days from stays where not (dose > 1 or ward like 'e%')",
+    "select ward, count(*) as n, sum(days) as days, avg(cost) as mean, max(days) as high from stays "
+    "group by ward",
+    "select id, sum(dose) as dose, count(dose) as n from stays group by id having count(*) > 1",
+    "select s.ward, count(*) as n, sum(s.cost) as cost from people p join stays s on s.id = p.id "
+    "where p.age > 30 group by s.ward",
+    "select p.id, count(s.days) as n, sum(s.days) as days from people p left join stays s "
+    "on s.id = p.id and s.days > 10 group by p.id",
+    "select p.id, p.age from people p where exists (select * from stays s where s.id = p.id and s.days > 25)",
+    "select p.id from people p where not exists (select * from stays s where s.id = p.id)",
+    "select p.id, p.born from people p where p.id in (select id from stays where ward = 'north')",
+    "select id from people where id not in (select id from stays where id is not null)",
+    "select ward, days from stays order by days desc, ward limit 3",
+    "select distinct ward, days > 25 as long from stays",
+    "select id, days from stays where days > (select avg(days) from stays)",
+    "select s.days, s.id from stays s where s.days = (select max(t.days) from stays t where t.id = s.id)",
+    "select case when days < 10 then 'short' when days < 30 then 'some' else 'long' end as kind, "
+    "count(*) as n from stays group by 1",
+    "select extract(year from born) as year, count(*) as n from people group by 1 having count(*) >= 1",
+    "select id from people union select id from stays where id is not null",
+    "select id, days from stays where ward = 'east' "
+    "union all select id, age from people where age is not null",
+    "with long as (select id, days from stays where days > 20) "
+    "select p.id, l.days from people p join long l on l.id = p.id",
+    "select coalesce(ward, 'none') as place, cost * 2 - days as rest, -days as down from stays",
+    "select count(distinct id) as ids, count(*) as n, min(cost) as low from stays",
+    "select a.id from (select id, sum(days) as total from stays group by id) a "
+    "where a.total between 20 and 60",
+    "select p.id from people p where p.smokes is null or p.smokes",
+    "select s.id, s.days from stays s "
+    "where exists (select * from stays t where t.id = s.id and t.days <> s.days)",
+]
+
+
+def given(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    random = np.random.default_rng(seed)
+    return people(random, 14), stays(random, 23)
+
+
+def by_duckdb(query: str, first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    import duckdb
+
+    with duckdb.connect() as base:
+        base.register("people_frame", first)
+        base.register("stays_frame", second)
+        base.execute("create view people as select id, age, born::date as born, smokes from people_frame")
+        # Costs are exact to two places here.
+        base.execute("create view stays as select * replace (cost::decimal(18, 2) as cost) from stays_frame")
+        return base.execute(query).df()
+
+
+def planned(query: str, **options: Any) -> tacit.Plan:
+    used: dict[str, Any] = {name: table for name, table in DECLARED.items() if name in query}
+    plan: tacit.Plan = tacit.sql(query, **options, **used)
+    return plan
+
+
+@pytest.mark.parametrize("place", range(len(QUERIES)))
+def test_a_query_is_answered_as_by_duckdb(place: int) -> None:
+    query = QUERIES[place]
+    first, second = given(place)
+    plan = planned(query)
+    frames = {"registry": {"people": first}, "clinic": {"stays": second}}
+    owners = {schema.owner for schema in plan.tables}
+    with tacit.local() as run:
+        got = run(plan, **{owner: frames[owner] for owner in owners})
+    same_rows(got, by_duckdb(query, first, second), ordered="order by days desc, ward" in query)
+
+
+def test_random_filters_and_groups() -> None:
+    random = np.random.default_rng(21)
+    comparisons = [
+        "days > {}",
+        "days <= {}",
+        "dose < {} / 5.0",
+        "id = {}",
+        "ward = 'west'",
+        "ward is null",
+        "dose is not null",
+    ]
+    first, second = given(22)
+    for _ in range(4):
+        parts = [str(random.choice(comparisons)).format(random.integers(0, 40)) for _ in range(3)]
+        signs = random.choice(["and", "or", "and not", "or not"], 2)
+        condition = f"({parts[0]} {signs[0]} {parts[1]}) {signs[1]} {parts[2]}"
+        key = random.choice(["ward", "id", "days > 25"])
+        what = f"{key} as k, count(*) as n, sum(days) as d, max(dose) as m"
+        query = f"select {what} from stays where {condition} group by 1"
+        plan = planned(query)
+        with tacit.local() as run:
+            got = run(plan, clinic=second)
+        expected = by_duckdb(query, first, second)
+        assert rows_of(got[["k", "n", "d"]]) == rows_of(expected[["k", "n", "d"]]), query
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("select sum(days) over (partition by id) as s from stays", "Window .* not supported"),
+        ("select days from stays offset 3", "OFFSET"),
+        ("select lower(ward) as w from stays", "Lower .* not supported"),
+        ("select stddev(days) as s from stays", "Stddev"),
+        ("select s.id from stays s join people p on s.days < p.age", "joins each row with each"),
+        ("select s.id from stays s join stays t on s.id = t.id", "many rows of t may match"),
+        ("select id from stays s full join people p using (id)", "not supported"),
+        ("select id from nowhere, stays", "nowhere"),
+        ("select wrong from stays", "wrong"),
+        ("select id from stays where", "SQL: "),
+        ("select id from stays order by id nulls first", "puts nulls first"),
+        ("select days / 0 as x from stays", "divided by 0"),
+        ("select ward + 1 as x from stays", "numbers have sums"),
+        (
+            "select id from people where id not in (select id from stays)",
+            "never true if the subquery has a null",
+        ),
+        ("delete from stays", "not supported"),
+    ],
+)
+def test_what_is_not_supported_is_named(query: str, says: str) -> None:
+    with pytest.raises(tacit.ProgramError, match=says):
+        planned(query)
+
+
+def test_a_bound_on_matches_makes_a_join_of_many_with_many() -> None:
+    first, second = given(3)
+    query = "select s.days, t.days as others from stays s join stays t on s.id = t.id where s.days < t.days"
+    most = int(second["id"].value_counts().max())
+    with tacit.local() as run:
+        got = run(planned(query, matches={"t": most}), clinic=second)
+    same_rows(got, by_duckdb(query, first, second))
+
+
+def test_costs_and_errors_are_by_clause() -> None:
+    plan = planned("select ward, sum(days) as d from stays group by ward order by d")
+    assert "ORDER BY" in str(plan.cost(protocol="replicated"))
+
+
+def test_a_query_within_a_program() -> None:
+    @tacit.function
+    def longest(stays: Any) -> Any:
+        top = tacit.sql("select ward, max(days) as most from stays group by ward", stays=stays)
+        return tacit.reveal(top[top["most"] > 10], to="clinic")
+
+    _, second = given(5)
+    with tacit.local() as run:
+        got = run(longest.trace(DECLARED["stays"]), clinic=second)
+    expected = second.groupby("ward", dropna=False, as_index=False).agg(most=("days", "max"))
+    same_rows(got, expected[expected["most"] > 10])

@@ -1,0 +1,397 @@
+"""Tables of secrets against pandas, on random tables with nulls and filtered rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tacit
+from tacit import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WARDS = ["east", "north", "west"]
+PEOPLE = {
+    "id": tables.integer(0, 40),
+    "age": tables.integer(0, 120, null=True),
+    "born": tables.date("1950-01-01", "1999-12-31"),
+    "smokes": tables.boolean(null=True),
+}
+STAYS = {
+    "id": tables.integer(-3, 60, null=True),
+    "days": tables.integer(0, 50),
+    "cost": tables.decimal(2, 0, 10_000),
+    "ward": tables.category(WARDS, null=True),
+    "dose": tables.number(-10, 10, null=True),
+}
+
+
+def nullable(values: Any, random: np.random.Generator, dtype: str) -> Any:
+    """A column of which some values are missing."""
+    column = pd.Series(pd.array(values, dtype=dtype))
+    column[random.random(len(column)) < 0.15] = pd.NA
+    return column
+
+
+def people(random: np.random.Generator, rows: int) -> pd.DataFrame:
+    days = random.integers(0, 18_000, rows)
+    return pd.DataFrame(
+        {
+            "id": random.permutation(40)[:rows],
+            "age": nullable(random.integers(0, 121, rows), random, "Int64"),
+            "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(days, unit="D"),
+            "smokes": nullable(random.random(rows) < 0.5, random, "boolean"),
+        }
+    )
+
+
+def stays(random: np.random.Generator, rows: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "id": nullable(random.integers(0, 40, rows), random, "Int64"),
+            "days": random.integers(0, 51, rows),
+            "cost": random.integers(0, 1_000_001, rows) / 100,
+            "ward": nullable(random.choice(WARDS, rows), random, "string"),
+            "dose": nullable(random.integers(-10 << 16, (10 << 16) + 1, rows) / 65536, random, "Float64"),
+        }
+    )
+
+
+def asked(
+    query: Callable[[Any, Any], Any],
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    *,
+    protocol: str = "replicated",
+    debug: bool = False,
+    **options: Any,
+) -> Any:
+    """What a query of both tables gives, each with some room to spare."""
+    left = tacit.table("registry", PEOPLE, rows=len(first) + 3, **{"unique": "id", **options})
+    right = tacit.table("clinic", STAYS, rows=len(second) + 2)
+    plan = tacit.function(lambda people, stays: tacit.reveal(query(people, stays))).trace(left, right)
+    with tacit.local(protocol, debug=debug) as run:
+        return run(plan, registry=first, clinic=second)
+
+
+def rows_of(frame: pd.DataFrame, *, ordered: bool = False) -> list[tuple[Any, ...]]:
+    """Rows that can be compared, missing values as `None`, in an order that steps of a float don't change."""
+
+    def plain(value: Any) -> Any:
+        if value is None or value is pd.NA or value is pd.NaT or value != value:
+            return None
+        if isinstance(value, (pd.Timestamp, np.datetime64)):
+            return str(pd.Timestamp(value).date())
+        if isinstance(value, (float, np.floating)):
+            return float(value)
+        return value.item() if hasattr(value, "item") else value
+
+    rows = [tuple(map(plain, row)) for row in frame.itertuples(index=False)]
+
+    def place(value: Any) -> tuple[bool, str]:
+        return value is None, f"{value:.1f}" if isinstance(value, float) else str(value)
+
+    return rows if ordered else sorted(rows, key=lambda row: list(map(place, row)))
+
+
+def same_rows(got: pd.DataFrame, expected: pd.DataFrame, *, ordered: bool = False) -> None:
+    assert list(got.columns) == list(expected.columns)
+    rows = [rows_of(one, ordered=ordered) for one in (got, expected)]
+    assert rows[0] == [tuple(near(value) for value in row) for row in rows[1]]
+
+
+def near(value: Any) -> Any:
+    """A value, or all floats within some steps of it."""
+    return pytest.approx(value, rel=0, abs=2e-4) if isinstance(value, float) else value
+
+
+def merged(left: pd.DataFrame, right: pd.DataFrame, how: str) -> pd.DataFrame:
+    """What pandas makes of both, where nulls are equal to nothing."""
+    known = right.dropna(subset=["id"])
+    if how == "inner":
+        return left.dropna(subset=["id"]).merge(known, on="id")
+    if how == "left":
+        return left.merge(known, on="id", how="left")
+    found = left["id"].isin(known["id"].tolist()).fillna(False)
+    return left[found] if how == "semi" else left[~found]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("seed", range(2))
+def test_joins_are_pandas_merges(how: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first, second = people(random, 13 + 7 * seed), stays(random, 21 + 11 * seed)
+    old = pd.Timestamp("1960-01-01")
+
+    def both_ways(p: Any, s: Any) -> Any:
+        some = p.filter(p["born"] >= "1960-01-01")
+        return {
+            "forth": s.join(some, on="id", how=how),
+            "back": some.join(s.filter(s["days"] > 10), on="id", how=how),
+        }
+
+    got = asked(both_ways, first, second, debug=seed == 0)
+    some = first[first["born"] >= old]
+    same_rows(got["forth"], merged(second, some, how))
+    same_rows(got["back"], merged(some, second[second["days"] > 10], how))
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_joins_of_several_with_several_take_a_bound(how: str) -> None:
+    random = np.random.default_rng(3)
+    first, second = people(random, 9), stays(random, 14)
+    first["id"] = random.integers(0, 8, 9)
+    second["id"] = second["id"] % 8
+    most = int(second["id"].value_counts().max())
+    got = asked(lambda p, s: p.join(s, on="id", how=how, matches=most), first, second, unique=())
+    same_rows(got, merged(first, second, how))
+    with pytest.raises(tacit.RunError, match="more than matches=1 rows have the same id"):
+        asked(lambda p, s: p.join(s, on="id", how=how, matches=1), first, second, unique=())
+    with pytest.raises(tacit.ProgramError, match="neither table is known to have a row alone for each id"):
+        asked(lambda p, s: p.join(s, on="id", how=how), first, second, unique=())
+
+
+AGGREGATES: dict[str, Any] = {
+    "rows": "count",
+    "days": ("days", "sum"),
+    "cost": ("cost", "sum"),
+    "doses": ("dose", "count"),
+    "dose": ("dose", "sum"),
+    "mean": ("cost", "mean"),
+    "high": ("cost", "max"),
+    "low": ("dose", "min"),
+}
+
+
+def grouped(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    groups = frame.groupby(keys, dropna=False, as_index=False)
+    result = groups.agg(
+        rows=("days", "size"),
+        days=("days", "sum"),
+        cost=("cost", "sum"),
+        doses=("dose", "count"),
+        dose=("dose", "sum"),
+        mean=("cost", "mean"),
+        high=("cost", "max"),
+        low=("dose", "min"),
+    )
+    # A sum of nulls is null in SQL.
+    result.loc[result["doses"] == 0, "dose"] = pd.NA
+    return result
+
+
+@pytest.mark.parametrize("keys", [["ward"], ["id"], ["ward", "id"]])
+def test_groups_are_those_of_pandas(keys: list[str]) -> None:
+    second = stays(np.random.default_rng(5), 37)
+
+    def query(_: Any, s: Any) -> Any:
+        return s[s["days"] < 40].group_by(*keys).agg(**AGGREGATES)
+
+    got = asked(query, people(np.random.default_rng(0), 2), second, debug=len(keys) == 2)
+    same_rows(got, grouped(second[second["days"] < 40], keys))
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_a_group_by_the_key_of_a_join_needs_no_sort(how: str) -> None:
+    random = np.random.default_rng(8)
+    first, second = people(random, 12), stays(random, 50)
+
+    def query(p: Any, s: Any) -> Any:
+        joined = p.filter(p["age"] != 50).join(s.filter(s["cost"] > 2000), on="id", how=how)
+        assert joined.blocks is not None
+        return joined.group_by("id", "age").agg(**AGGREGATES)
+
+    got = asked(query, first, second, debug=True)
+    some = first[(first["age"] != 50).fillna(False)]
+    expected = grouped(merged(some, second[second["cost"] > 2000], how), ["id", "age"])
+    if how == "left":
+        days = expected["high"].isna()
+        expected.loc[days, ["days", "cost", "mean"]] = pd.NA
+    same_rows(got, expected)
+
+
+def test_all_rows_together() -> None:
+    second = stays(np.random.default_rng(6), 19)
+    got = asked(
+        lambda _, s: {
+            "all": s.group_by().agg(
+                rows="count", most=("days", "max"), doses=("dose", "mean"), ids=("id", "distinct")
+            ),
+            "none": s[s["days"] > 50]
+            .group_by()
+            .agg(rows="count", most=("days", "max"), cost=("cost", "sum")),
+        },
+        people(np.random.default_rng(0), 2),
+        second,
+    )
+    every = (19, second["days"].max(), second["dose"].mean(), second["id"].nunique())
+    assert rows_of(got["all"]) == [tuple(map(near, every))]
+    assert rows_of(got["none"]) == [(0, None, None)]
+
+
+def test_different_values_are_counted_by_group() -> None:
+    second = stays(np.random.default_rng(7), 33)
+    got = asked(
+        lambda _, s: s.group_by("ward").agg(ids=("id", "distinct"), rows="count"),
+        people(np.random.default_rng(0), 2),
+        second,
+    )
+    groups = second.groupby("ward", dropna=False, as_index=False)
+    same_rows(got, groups.agg(ids=("id", "nunique"), rows=("days", "size")))
+
+
+def test_order_limit_distinct_and_union() -> None:
+    random = np.random.default_rng(9)
+    first, second = people(random, 5), stays(random, 24)
+    second["cost"] = random.permutation(24) * 7.25
+
+    def query(p: Any, s: Any) -> Any:
+        return {
+            "top": s.order_by("cost", descending=True).limit(4),
+            "sorted": s.order_by("ward", "cost", descending=[False, True]).select("ward", "cost"),
+            "wards": s.select("ward").distinct(),
+            "ids": s.select("id").union(p.select("id")).distinct(),
+            "twice": s.select("days", "ward").union(s.select("days", "ward")),
+        }
+
+    got = asked(query, first, second)
+    same_rows(got["top"], second.sort_values("cost", ascending=False).head(4), ordered=True)
+    ordered = second.sort_values(["ward", "cost"], ascending=[True, False], na_position="last")
+    same_rows(got["sorted"], ordered[["ward", "cost"]], ordered=True)
+    same_rows(got["wards"], second[["ward"]].drop_duplicates())
+    same_rows(got["ids"], pd.concat([second[["id"]], first[["id"]]]).drop_duplicates())
+    same_rows(got["twice"], pd.concat([second[["days", "ward"]]] * 2))
+
+
+def test_windows_look_back() -> None:
+    second = stays(np.random.default_rng(10), 26)
+    second["cost"] = np.random.default_rng(1).permutation(26) * 3.5
+
+    def query(_: Any, s: Any) -> Any:
+        known = s.window("total", "days", "sum", partition_by="ward", order_by="cost")
+        known = known.window("place", None, "count", partition_by="ward", order_by="cost")
+        known = known.window("last three", "days", "sum", order_by="cost", rows=3)
+        known = known.window("most", "days", "max", order_by="cost")
+        return known.select("cost", "ward", "total", "place", "last three", "most")
+
+    ordered = second.sort_values("cost")
+    groups = ordered.groupby("ward", dropna=False)["days"]
+    expected = ordered[["cost", "ward"]].assign(
+        total=groups.cumsum(),
+        place=groups.cumcount() + 1,
+        **{"last three": ordered["days"].rolling(3, min_periods=1).sum().astype(int)},
+        most=ordered["days"].cummax(),
+    )
+    same_rows(asked(query, people(np.random.default_rng(0), 2), second), expected)
+
+
+def test_columns_compute_as_in_sql() -> None:
+    random = np.random.default_rng(11)
+    first, second = people(random, 20), stays(random, 22)
+
+    def query(p: Any, s: Any) -> Any:
+        return {
+            "people": p.assign(
+                year=lambda t: t["born"].year(),
+                month=lambda t: t["born"].month(),
+                days=lambda t: t["born"] - "1950-01-01",
+                old=lambda t: (t["age"] >= 65) | t["smokes"],
+                both=lambda t: (t["age"] >= 65) & t["smokes"],
+                age=lambda t: t["age"].fill_null(-1),
+            ),
+            "stays": s.assign(
+                part=lambda t: t["cost"] / t["days"],
+                taxed=lambda t: t["cost"] * 1.25 - t["days"],
+                dear=lambda t: tables.when(t["cost"] > 5000, t["days"], 0),
+                compass=lambda t: t["ward"].like("%st"),
+                first=lambda t: t["ward"].map_words(lambda word: word[0].upper()),
+                twice=lambda t: t["dose"] * t["days"],
+            ).select("part", "taxed", "dear", "compass", "first", "twice"),
+        }
+
+    got = asked(query, first, second)
+    old = first["age"] >= 65
+    same_rows(
+        got["people"],
+        first.assign(
+            year=first["born"].dt.year,
+            month=first["born"].dt.month,
+            days=(first["born"] - pd.Timestamp("1950-01-01")).dt.days,
+            old=old | first["smokes"],
+            both=old & first["smokes"],
+            age=first["age"].fillna(-1),
+        )[list(got["people"].columns)],
+    )
+    words = second["ward"]
+    same_rows(
+        got["stays"],
+        pd.DataFrame(
+            {
+                "part": (second["cost"] / second["days"].replace(0, np.nan)),
+                "taxed": second["cost"] * 1.25 - second["days"],
+                "dear": second["days"].where(second["cost"] > 5000, 0),
+                "compass": words.isin(["east", "west"]).astype("boolean").where(words.notna()),
+                "first": words.str[0].str.upper(),
+                "twice": second["dose"] * second["days"],
+            }
+        ),
+    )
+
+
+def test_a_table_runs_under_other_protocols() -> None:
+    random = np.random.default_rng(12)
+    first, second = people(random, 4), stays(random, 5)
+    expected = merged(second, first, "inner")[["id", "days"]]
+    for protocol in ("astra", "replicated-malicious", "gmw"):
+        got = asked(lambda p, s: s.join(p, on="id").select("id", "days"), first, second, protocol=protocol)
+        same_rows(got, expected)
+
+
+def test_texts_are_joined_by_hashes() -> None:
+    names = tacit.table("a", {"name": tables.text(), "x": tables.integer(0, 9)}, rows=5, unique="name")
+    others = tacit.table("b", {"name": tables.text(null=True), "y": tables.integer(0, 9)}, rows=6)
+
+    @tacit.function
+    def both(names: Any, others: Any) -> Any:
+        known = others.filter(others["name"] != "dan").join(names, on="name")
+        return tacit.reveal(known, to="a")
+
+    a: dict[str, Any] = {"name": ["ann", "bob", "cy", "dan"], "x": [1, 2, 3, 4]}
+    b = {"name": ["cy", None, "ann", "eve", "cy", "dan"], "y": [1, 2, 3, 4, 5, 6]}
+    with tacit.local() as run:
+        got = run(both.trace(names, others), a=a, b=b)
+    known = {tables.hash_of(name): name for name in a["name"]}
+    rows = {(known[row.name], row.y, row.x) for row in got.itertuples(index=False)}
+    assert rows == {("cy", 1, 3), ("ann", 3, 1), ("cy", 5, 3)}
+
+
+def test_empty_and_full_tables() -> None:
+    first, second = people(np.random.default_rng(13), 0), stays(np.random.default_rng(13), 6)
+    got = asked(lambda p, s: {"none": s.join(p, on="id"), "all": s}, first, second)
+    assert not len(got["none"])
+    same_rows(got["all"], second)
+
+
+def test_what_can_overflow_is_refused_when_it_is_traced() -> None:
+    big = tacit.table("a", {"x": tables.integer(0, 1 << 50), "k": tables.integer(0, 999)}, rows=1 << 14)
+
+    @tacit.function
+    def total(big: Any) -> Any:
+        return tacit.reveal(big.group_by("k").agg(total=("x", "sum")))
+
+    with pytest.raises(tacit.ProgramError, match="holds at most 9223372036854775807"):
+        total.trace(big)
+
+
+def test_groups_beyond_a_bound_are_an_error() -> None:
+    second = stays(np.random.default_rng(5), 20)
+    with pytest.raises(tacit.RunError, match="more than groups=3 groups of id"):
+        asked(
+            lambda _, s: s.group_by("id", groups=3).agg(rows="count"),
+            people(np.random.default_rng(0), 2),
+            second,
+        )
