@@ -1,20 +1,23 @@
 //! A party that serves: its links stay, runs come and go.
 
-use super::asker::{Asked, Asker, Job, declined};
+mod play;
+mod wanted;
+
+use super::asker::{Asked, Job};
 use super::batch;
-use super::control::{Player, Proposal, bound};
-use super::desk::{Begun, Desk, Want};
+use super::control::{MEASURE, Player, Proposal};
+use super::desk::{Begun, Desk, MEASURED_AGAIN, Want};
 use super::gauges::Gauges;
 use super::quota::Quota;
 use crate::attempts::Attempts;
-use crate::deployment::{endpoint_of, run_over};
+use crate::auto_select::Measured;
+use crate::deployment::endpoint_of;
 use crate::endpoint::hex;
 use crate::error::link;
 use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
-use crate::run::{Given, Own};
-use crate::state::{NO_STATE, Residents};
-use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, Source, State};
+use crate::state::NO_STATE;
+use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -133,13 +136,23 @@ struct Ready {
 }
 
 /// What all runs share.
-struct Shared {
+pub(super) struct Shared {
     config: Config,
     chosen: Chosen,
     offers: HashMap<[u8; 32], Known>,
     /// Nothing if it holds nothing: then runs don't wait for one another.
     holdings: Option<Arc<Mutex<Holdings>>>,
     wrap: Option<Wrap>,
+    /// The links as they were measured last, if what runs hangs on them.
+    measured: Mutex<Option<Arc<Measured>>>,
+}
+
+impl Shared {
+    /// The number of the last measurement of the links.
+    #[cfg(test)]
+    pub(super) fn measurement(&self) -> Option<u64> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|measured| measured.number)
+    }
 }
 
 /// A party that serves programs. Its links to the other parties and to clients stay from run to run.
@@ -221,16 +234,32 @@ impl Server {
         }
         if let Some((_, fill)) = &serving.holdings.state {
             fill.refuse_unknown(known.values().map(|known| known.offer.compiled.program()))?;
+            let alone = |known: &&Known| known.endpoint.clients.is_empty();
+            if known.values().filter(alone).any(|known| fill.leaves(known.offer.compiled.program())) {
+                let reason =
+                    "a program of parties alone has no request that says which rows or values it is about";
+                return Err(Error::Refused(reason.to_owned()));
+            }
             let those = known.values().map(|known| &known.offer.compiled).filter(|one| one.has_residents());
             let residents = those.map(|compiled| (compiled.hash(), compiled.clone())).collect();
             desk.resides(residents, fill.clone());
+        }
+        if !chosen.open.is_empty() && serving.holdings.store.is_none() {
+            desk.measures(Instant::now());
         }
         let holdings = (!serving.holdings.is_empty()).then(|| Arc::new(Mutex::new(serving.holdings)));
         let config = config.clone();
         Ok(Self {
             hub,
             desk,
-            shared: Arc::new(Shared { config, chosen, offers: known, holdings, wrap: None }),
+            shared: Arc::new(Shared {
+                config,
+                chosen,
+                offers: known,
+                holdings,
+                wrap: None,
+                measured: Mutex::default(),
+            }),
             attempts,
             ended: 0,
             results: channel(),
@@ -246,85 +275,6 @@ impl Server {
             wanted: HashMap::new(),
             begun: HashMap::new(),
         })
-    }
-
-    /// Serves a program of which each run has inputs of its own that this party gives, and may read and keep values of its own:
-    /// runs of it are those alone that all parties ask for under one tag ([`Asker`]). Clients that it names ask under that tag.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if it can't run so.
-    pub fn expect(&mut self, compiled: &Arc<Compiled>) -> Result<(), Error> {
-        self.endpoint_for(compiled).map(|_| ())
-    }
-
-    /// Asks for runs from other threads, while this serves.
-    pub fn asker(&self) -> Asker {
-        Asker::new(self.asked_for.0.clone(), self.hub.waker(), self.shared.holdings.clone())
-    }
-
-    /// What this party has to know of a program that is run for those who want it.
-    fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
-        let hash = compiled.hash();
-        if let Some(known) = self.expected.get(&hash) {
-            return Ok(known.clone());
-        }
-        if self.shared.offers.contains_key(&hash) {
-            return Err(Error::Refused("the program is served with the same inputs always".to_owned()));
-        }
-        let Shared { config, chosen, holdings, .. } = &*self.shared;
-        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
-        let needs = Participants::clients_of(compiled.plan(), &parties);
-        if compiled.has_residents() && holdings.is_none() {
-            return Err(Error::Refused(NO_STATE.to_owned()));
-        }
-        let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
-        self.desk.expect(hash, needs, !compiled.program().keeps().is_empty());
-        self.expected.insert(hash, endpoint.clone());
-        Ok(endpoint)
-    }
-
-    /// Takes in what this process asks for.
-    fn take_asked(&mut self) {
-        while let Ok(asked) = self.asked_for.1.try_recv() {
-            match asked {
-                Asked::Run(job) => {
-                    let want = (job.wanted.compiled.hash(), job.wanted.tag.clone());
-                    let endpoint = self.endpoint_for(&job.wanted.compiled).and_then(|endpoint| {
-                        let given: Vec<Option<&Value>> =
-                            job.wanted.inputs.iter().map(Option::as_ref).collect();
-                        endpoint.encode(self.shared.config.me(), &given)?;
-                        Ok(endpoint)
-                    });
-                    let refused =
-                        || Error::Refused("a run of this program and tag is wanted already".to_owned());
-                    match endpoint {
-                        Ok(_) if self.wanted.contains_key(&want) => job.end(Err(refused())),
-                        Ok(_) if self.desk.is_done() => {
-                            job.end(Err(declined("it begins no more runs")));
-                        }
-                        Ok(endpoint) => {
-                            self.wanted.insert(want.clone(), Ready { endpoint, job });
-                            self.desk.want(want);
-                        }
-                        Err(error) => job.end(Err(error)),
-                    }
-                }
-                Asked::NoMore(want) => {
-                    if self.wanted.remove(&want).is_some() {
-                        self.desk.unwant(&mut self.hub, &want);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Tells those who wanted runs that came to nothing.
-    fn tell_failed(&mut self) {
-        for (want, reason) in self.desk.come_to_nothing() {
-            if let Some(ready) = self.wanted.remove(&want) {
-                ready.job.end(Err(declined(&reason)));
-            }
-        }
     }
 
     /// Has somebody told who is missing, who can't take part, and who was turned away.
@@ -353,6 +303,18 @@ impl Server {
     /// How many connections that stay have come about so far: runs make none.
     pub fn connections(&self) -> u64 {
         self.hub.connections()
+    }
+
+    /// What all runs share, for tests.
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+
+    /// Has nothing measured between runs for a while.
+    #[cfg(test)]
+    pub(super) fn measure_later(&mut self) {
+        self.desk.measures(Instant::now() + MEASURED_AGAIN);
     }
 
     /// Runs over what this makes of a run's links, to see what others make of a party that deviates.
@@ -428,8 +390,8 @@ impl Server {
         }
         std::thread::spawn(move || {
             let play = std::panic::AssertUnwindSafe(|| match &ready {
-                Some(ready) => play_wanted(&shared, &proposal, ready, links),
-                None => play(&shared, &proposal, links),
+                Some(ready) => play::play_wanted(&shared, &proposal, ready, links),
+                None => play::play(&shared, &proposal, links),
             });
             let result = std::panic::catch_unwind(play).unwrap_or_else(|_| {
                 Err(Error::Feed("this party's part in it panicked, which is a fault of Tacit's".to_owned()))
@@ -447,6 +409,13 @@ impl Server {
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.desk.ended(proposal.run, result.is_ok());
+        if proposal.program == MEASURE {
+            if let Err(error) = &result {
+                tracing::warn!(run = proposal.run, error = error.to_string(), "links were not measured");
+                self.desk.measures(Instant::now() + MEASURED_AGAIN / 10);
+            }
+            return Ok(());
+        }
         self.ended += 1;
         if let Err(error) = &result {
             self.attempts.note(error);
@@ -475,7 +444,7 @@ impl Server {
             // The others under way end at once: whoever deviates in one has no other try in them.
             std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
         }
-        log_end(proposal, &result, &mut self.failures);
+        play::log_end(proposal, &result, &mut self.failures);
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
@@ -483,23 +452,6 @@ impl Server {
         // That it stops for good comes first, whether or not anybody reads what is told.
         admitted?;
         written
-    }
-
-    /// Tells how a run ended to whoever wanted it.
-    fn tell_asker(
-        &mut self,
-        proposal: &Proposal,
-        result: Result<Run, Error>,
-        asker: &Sender<Result<Run, Error>>,
-    ) -> Result<(), Error> {
-        let admitted = self.attempts.admit();
-        if admitted.is_err() {
-            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
-        }
-        log_end(proposal, &result, &mut self.failures);
-        // If nobody waits any more, nobody asks.
-        let _ = asker.send(result);
-        admitted
     }
 
     /// Tells which names are still to be played, once they have been for a while.
@@ -514,36 +466,6 @@ impl Server {
     /// Attempts so far ([`Error::is_attempt`]).
     pub fn attempts(&self) -> u64 {
         self.attempts.count()
-    }
-}
-
-/// Logs how a run ended: of what was given and learnt nothing.
-fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures: &mut Quota) {
-    let (run, program) = (proposal.run, &proposal.program);
-    match result {
-        Ok(Run { report, .. }) => {
-            let seconds = report.elapsed.as_secs_f64();
-            let sent_bytes: u64 = report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
-            tracing::info!(
-                run,
-                program = hex(program),
-                seconds,
-                sent_bytes,
-                rounds = report.rounds,
-                "run ended"
-            );
-        }
-        Err(error) => {
-            let Some(untold) = failures.admit(Instant::now()) else { return };
-            tracing::warn!(
-                run,
-                program = hex(program),
-                attempt = error.is_attempt(),
-                error = error.to_string(),
-                untold,
-                "run failed"
-            );
-        }
     }
 }
 
@@ -573,77 +495,6 @@ fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
     let peer = &link(cause)?.peer()?.name;
     let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
     clients.find(|client| client == peer)
-}
-
-/// A party's part in a run.
-fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
-    let Shared { config, chosen, offers, holdings, wrap } = shared;
-    let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
-        return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
-    };
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let (store, state) = match held.as_deref_mut() {
-        Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
-        None => (None, None),
-    };
-    let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
-    let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
-    let given = Given::Values(vec![inputs]);
-    let fill;
-    let own = match state {
-        Some((state, own)) if offer.compiled.has_residents() => {
-            // Each party makes of it what its own words leave to a request, and they agree on what comes out.
-            fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
-            let residents = Residents { state, fill: &fill, store };
-            Own::on(given, residents, &endpoint)?
-        }
-        _ => Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None },
-    };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
-    let mesh = mesh(transport, config, config.me(), &players);
-    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    Ok(runs?.swap_remove(0))
-}
-
-/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
-fn play_wanted(shared: &Shared, proposal: &Proposal, ready: &Ready, links: Lent) -> Result<Run, Error> {
-    let Shared { config, chosen, holdings, wrap, .. } = shared;
-    let Ready { endpoint, job } = ready;
-    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let endpoint =
-        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
-    let given = Given::Values(vec![inputs]);
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut apart = None;
-    if compiled.program().keeps().is_empty() {
-        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
-            apart = Some(state.apart(compiled.program(), fill)?);
-        }
-        held = None;
-    }
-    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
-    let own = match apart.as_mut().or(whole) {
-        Some(state) if compiled.has_residents() => {
-            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
-        }
-        _ => Own { given, source: Source::InRun, residents: None },
-    };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
-    let mesh = mesh(transport, config, config.me(), &players);
-    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    drop(held);
-    Ok(runs?.swap_remove(0))
 }
 
 /// The mesh of a run: parties, then the clients that play in it.

@@ -1,0 +1,112 @@
+//! Runs that this party's own process asks for.
+
+use super::play::log_end;
+use super::{Ready, Server, Shared};
+use crate::deployment::endpoint_of;
+use crate::living::asker::{Asked, Asker, declined};
+use crate::living::control::Proposal;
+use crate::state::NO_STATE;
+use crate::{Compiled, Endpoint, Error, Run};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use tacit_engine::Participants;
+use tacit_program::Value;
+
+impl Server {
+    /// Serves a program of which each run has inputs of its own that this party gives, and may read and keep values of its own:
+    /// runs of it are those alone that all parties ask for under one tag ([`Asker`]). Clients that it names ask under that tag.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run so.
+    pub fn expect(&mut self, compiled: &Arc<Compiled>) -> Result<(), Error> {
+        self.endpoint_for(compiled).map(|_| ())
+    }
+
+    /// Asks for runs from other threads, while this serves.
+    pub fn asker(&self) -> Asker {
+        Asker::new(self.asked_for.0.clone(), self.hub.waker(), self.shared.holdings.clone())
+    }
+
+    /// What this party has to know of a program that is run for those who want it.
+    pub(super) fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
+        let hash = compiled.hash();
+        if let Some(known) = self.expected.get(&hash) {
+            return Ok(known.clone());
+        }
+        if self.shared.offers.contains_key(&hash) {
+            return Err(Error::Refused("the program is served with the same inputs always".to_owned()));
+        }
+        let Shared { config, chosen, holdings, .. } = &*self.shared;
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let needs = Participants::clients_of(compiled.plan(), &parties);
+        if compiled.has_residents() && holdings.is_none() {
+            return Err(Error::Refused(NO_STATE.to_owned()));
+        }
+        let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
+        self.desk.expect(hash, needs, !compiled.program().keeps().is_empty());
+        self.expected.insert(hash, endpoint.clone());
+        Ok(endpoint)
+    }
+
+    /// Takes in what this process asks for.
+    pub(super) fn take_asked(&mut self) {
+        while let Ok(asked) = self.asked_for.1.try_recv() {
+            match asked {
+                Asked::Run(job) => {
+                    let want = (job.wanted.compiled.hash(), job.wanted.tag.clone());
+                    let endpoint = self.endpoint_for(&job.wanted.compiled).and_then(|endpoint| {
+                        let given: Vec<Option<&Value>> =
+                            job.wanted.inputs.iter().map(Option::as_ref).collect();
+                        endpoint.encode(self.shared.config.me(), &given)?;
+                        Ok(endpoint)
+                    });
+                    let refused =
+                        || Error::Refused("a run of this program and tag is wanted already".to_owned());
+                    match endpoint {
+                        Ok(_) if self.wanted.contains_key(&want) => job.end(Err(refused())),
+                        Ok(_) if self.desk.is_done() => {
+                            job.end(Err(declined("it begins no more runs")));
+                        }
+                        Ok(endpoint) => {
+                            self.wanted.insert(want.clone(), Ready { endpoint, job });
+                            self.desk.want(want);
+                        }
+                        Err(error) => job.end(Err(error)),
+                    }
+                }
+                Asked::NoMore(want) => {
+                    if self.wanted.remove(&want).is_some() {
+                        self.desk.unwant(&mut self.hub, &want);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells those who wanted runs that came to nothing.
+    pub(super) fn tell_failed(&mut self) {
+        for (want, reason) in self.desk.come_to_nothing() {
+            if let Some(ready) = self.wanted.remove(&want) {
+                ready.job.end(Err(declined(&reason)));
+            }
+        }
+    }
+
+    /// Tells how a run ended to whoever wanted it.
+    pub(super) fn tell_asker(
+        &mut self,
+        proposal: &Proposal,
+        result: Result<Run, Error>,
+        asker: &Sender<Result<Run, Error>>,
+    ) -> Result<(), Error> {
+        let admitted = self.attempts.admit();
+        if admitted.is_err() {
+            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        }
+        log_end(proposal, &result, &mut self.failures);
+        // If nobody waits any more, nobody asks.
+        let _ = asker.send(result);
+        admitted
+    }
+}
