@@ -21,7 +21,7 @@ use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
 use tacit_net::setup::{Config, Hub, News, Note, Notes, Vacant, Waker, quiet};
@@ -151,7 +151,11 @@ impl Shared {
     /// The number of the last measurement of the links.
     #[cfg(test)]
     pub(super) fn measurement(&self) -> Option<u64> {
-        self.measured.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|measured| measured.number)
+        self.measured
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .as_ref()
+            .map(|measured| measured.number)
     }
 }
 
