@@ -96,10 +96,10 @@ class Runner:
             plan: What to run.
             kept: Which kept value is read for each `tacit.kept` of the plan, by its name: {"weights":
                 "weights@3"}, or {"weights": "old_weights"} for the newest of another name. What isn't named
-                is the newest of its own name, and {"keys": "principals[17,42]"} are rows of a table. All parties
-                say the same. A client of parties that serve says it where they leave it to requests.
-            keep_rows: Which rows of a table, counted from 0, what the plan keeps under the table's name becomes:
-                {"principals": [17]}. All other rows stay. Without it the value is kept whole.
+                is the newest of its own name, and {"keys": "principals[17,42]"} are rows of a table. All
+                parties say the same. A client of parties that serve says it where they leave it to requests.
+            keep_rows: Which rows of a table, counted from 0, what the plan keeps under the table's name
+                becomes: {"principals": [17]}. All other rows stay. Without it the value is kept whole.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
                 (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames. A table is a
@@ -173,18 +173,18 @@ def _rows(rows: Any) -> dict[str, str]:
     """Which rows of tables are kept, as the core reads it."""
     if rows is None:
         return {}
-    said = f"keep_rows= says which rows are kept by the table's name, as {{'principals': [17]}}; this is {rows!r}"
+    said = f"keep_rows= says which rows of a table are kept, as {{'principals': [17]}}; this is {rows!r}"
     if not isinstance(rows, Mapping):
         raise InputError(said)
     known = {}
-    for table, numbers in rows.items():
-        if not isinstance(table, str) or isinstance(numbers, str):
+    for name, numbers in rows.items():
+        if not isinstance(name, str) or isinstance(numbers, str):
             raise InputError(said)
         try:
             listed = [operator.index(number) for number in numbers]
         except TypeError:
             raise InputError(said) from None
-        known[table] = f"{table}[{','.join(map(str, listed))}]"
+        known[name] = f"{name}[{','.join(map(str, listed))}]"
     return known
 
 

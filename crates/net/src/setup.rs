@@ -26,6 +26,7 @@ mod files;
 mod gather;
 mod greeting;
 mod hub;
+mod identity;
 mod init;
 mod listener;
 mod look;

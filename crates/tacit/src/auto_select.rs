@@ -228,7 +228,7 @@ pub fn negotiate(
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<(Mesh, Negotiated), Error> {
     let chosen = &Chosen::of(name)?;
-    let settling = Negotiation { endpoint, chosen, making: Making::InRun, made: None };
+    let settling = Negotiation { endpoint, chosen, making: Making::InRun, made: None, measured: None };
     settling.negotiate(mesh, endpoint.agreement(), price)
 }
 
@@ -240,7 +240,21 @@ pub(crate) struct Negotiation<'a> {
     pub(crate) making: Making,
     /// What the material of this party's store was made under, if there is a store.
     pub(crate) made: Option<Arc<dyn Protocol>>,
+    /// What this party has measured with all others before, if it has.
+    pub(crate) measured: Option<Arc<Measured>>,
 }
+
+/// The parties' links as they were measured by all together, between runs.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Which measurement it was: the number of the run that it was.
+    pub(crate) number: u64,
+    /// The same at all parties.
+    pub(crate) net: Profile,
+}
+
+/// What stands before the number of a measurement where a party tells what it has; no value of a protocol's begins so.
+const MEASURED: &str = "measured ";
 
 impl Negotiation<'_> {
     /// As [`negotiate`], with what is agreed on in the end. Where the parties have material already, nothing is
@@ -282,7 +296,15 @@ impl Negotiation<'_> {
     ) -> Result<(String, Option<Comparison>), Error> {
         let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
         let made = self.made.as_ref().map(|made| self.chosen.told(&**made));
-        let all = session.tell_parties(made.as_deref().unwrap_or_default()).map_err(aborted)?;
+        let known = self.measured.as_ref().map(|measured| format!("{MEASURED}{}", measured.number));
+        let own = made.or(known).unwrap_or_default();
+        let mut all = session.tell_parties(&own).map_err(aborted)?;
+        // What one measurement gave all have alike; nothing is measured if all name the same.
+        let same = all.iter().all(|told| *told == own);
+        let known = self.measured.as_ref().filter(|_| same && own.starts_with(MEASURED));
+        for told in all.iter_mut().filter(|told| told.starts_with(MEASURED)) {
+            told.clear();
+        }
         // What peers tell may be anything, and is shown to nobody before it was read.
         for made in all.iter().filter(|made| !made.is_empty()) {
             if self.read(made).is_none() {
@@ -294,7 +316,10 @@ impl Negotiation<'_> {
             return Ok((made, None));
         }
         let parties = &self.endpoint.parties;
-        let net = session.measure().map_err(aborted)?;
+        let net = match known {
+            Some(measured) => measured.net.clone(),
+            None => session.measure().map_err(aborted)?,
+        };
         let selection = select(&self.chosen.to_string(), parties, &net, self.making, price)
             .inspect_err(|error| session.abort(&error.to_string()))?;
         Ok((self.chosen.told(&*protocol(&selection.protocol)?), selection.comparison))

@@ -218,7 +218,8 @@ impl Seat {
             .map(|(compiled, _)| self.endpoint(compiled, chosen.protocol.clone()))
             .collect::<Result<_, _>>()?;
         let values = jobs.iter().map(|(_, inputs)| inputs.iter().map(Option::as_ref).collect()).collect();
-        let own = Own { given: Given::Values(values), source: Source::InRun, residents: None };
+        let own =
+            Own { given: Given::Values(values), source: Source::InRun, residents: None, measured: None };
         match (self.run_from(&chosen, &lanes, own, progress, within), jobs) {
             // Found at the first party, before anything was sent.
             (Err(Error::Setup(SetupError::Serves { .. })), [job]) if !self.is_party() => {
@@ -344,7 +345,7 @@ pub(crate) fn run_over(
     progress: Progress<'_>,
     gather: impl FnOnce() -> Result<Vec<Mesh>, Error>,
 ) -> Result<Vec<Run>, Error> {
-    let Own { given, source, residents } = own;
+    let Own { given, source, residents, measured } = own;
     let first = &usual[0];
     let made = match &source {
         Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
@@ -356,7 +357,7 @@ pub(crate) fn run_over(
     let (settled, mut lanes, mut comparison);
     (lanes, comparison) = (usual, None);
     if !chosen.open.is_empty() {
-        let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made };
+        let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made, measured };
         let price = |name: &str| price_lanes(usual, name);
         let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
         meshes.insert(0, mesh);

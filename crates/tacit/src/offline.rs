@@ -103,7 +103,8 @@ impl Seat {
         let mut comparison = None;
         if is_open {
             let made = made.map(|made| made.protocol);
-            let settling = Negotiation { endpoint: &endpoint, chosen, making: Making::Offline, made };
+            let settling =
+                Negotiation { endpoint: &endpoint, chosen, making: Making::Offline, made, measured: None };
             let price = |name: &str| Ok(price(compiled, name, &endpoint.parties)?.total);
             let settled;
             (mesh, settled) = settling.negotiate(mesh, agreement(&endpoint, count), price)?;

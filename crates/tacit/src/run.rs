@@ -1,10 +1,11 @@
 //! A run as one endpoint sees it, whatever there is of lanes, streams and stores: all endpoints' parts in threads are
 //! [`Local`](crate::Local), and one endpoint's part over its links is [`Seat`](crate::Seat).
 
-use crate::auto_select::players;
+use crate::auto_select::{Measured, players};
 use crate::endpoint::{Endpoint, Feed, Once, Played};
 use crate::lanes::{Source, Strand, Tally, play_lanes};
 use crate::{Comparison, Error, Report, Residents};
+use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::Clear;
 use tacit_net::Mesh;
@@ -25,6 +26,8 @@ pub(crate) struct Own<'a> {
     pub(crate) source: Source<'a>,
     /// What a party keeps between runs.
     pub(crate) residents: Option<Residents<'a>>,
+    /// What a party knows of the network, if it was measured before.
+    pub(crate) measured: Option<Arc<Measured>>,
 }
 
 /// What an endpoint has of a lane at its end.

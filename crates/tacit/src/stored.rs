@@ -49,7 +49,7 @@ impl Seat {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
-        let own = Own { given, source: store.source(), residents: None };
+        let own = Own { given, source: store.source(), residents: None, measured: None };
         let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
         Ok(self.counted(run)?.swap_remove(0))
     }

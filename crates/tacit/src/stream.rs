@@ -103,7 +103,7 @@ impl Seat {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = stream.endpoint(chosen.protocol.clone(), self.parties(), clients)?;
         let (given, within) = (Given::Feed(feed), self.config().limits().connect);
-        let own = Own { given, source: Source::InRun, residents: None };
+        let own = Own { given, source: Source::InRun, residents: None, measured: None };
         let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, &|_, _| {}, within);
         Ok(self.counted(run)?.swap_remove(0).report)
     }

@@ -107,7 +107,7 @@ impl Caller {
         for party in config.parties() {
             tls.push(match (identity, party.fingerprint) {
                 (Some(identity), Some(print)) => {
-                    let prints = [&[print], renewed.of(&party.name)].concat();
+                    let prints = [vec![print], renewed.of(&party.name, Some(print))].concat();
                     Some(Arc::new(client_config(identity, prints).map_err(SetupError::system)?))
                 }
                 _ => None,

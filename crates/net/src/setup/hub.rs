@@ -148,6 +148,8 @@ pub struct Hub {
     identity: Option<Identity>,
     /// What was its certificate's file when it was read.
     shown: Stamp,
+    /// The same of the last one that was no certificate to show.
+    tried: Stamp,
     door: Door,
     caller: Caller,
     roster: Roster,
@@ -209,6 +211,7 @@ impl Hub {
         Ok(Self {
             identity,
             shown,
+            tried: shown,
             door,
             caller,
             roster,

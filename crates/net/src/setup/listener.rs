@@ -79,7 +79,9 @@ impl Listener {
         let address = config.own_address()?;
         let identity = config.identity()?;
         let renewed = Renewed::read(config)?;
-        let prints = config.fingerprints().into_iter().flatten().chain(renewed.all()).collect();
+        let (names, firsts) = (config.names(), config.fingerprints());
+        let all = names.iter().map(String::as_str).zip(firsts.iter().copied());
+        let prints = firsts.iter().copied().flatten().chain(renewed.of_all(all)).collect();
         let caller = Caller::new(config, identity.as_ref())?;
         Ok(Self {
             door: Door::open(address, config.limits(), identity.as_ref(), prints)?,

@@ -6,6 +6,7 @@
 //! ```toml
 //! [[renewed]]
 //! name = "P1"
+//! follows = "5f1c..."               # the fingerprint of the list; another one there ends this
 //! fingerprint = "77aa..."
 //! ```
 //!
@@ -45,7 +46,15 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct FileRenewed {
     name: String,
+    follows: String,
     fingerprint: String,
+}
+
+/// A certificate, and the first one of its name that it follows: it counts while the lists have that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Follower {
+    first: Fingerprint,
+    print: Fingerprint,
 }
 
 /// Where a configuration's are listed.
@@ -55,7 +64,7 @@ pub(super) fn place(config: &Config) -> PathBuf {
 
 /// The certificates that follow those of the lists, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Renewed(HashMap<String, Vec<Fingerprint>>);
+pub(super) struct Renewed(HashMap<String, Vec<Follower>>);
 
 impl Renewed {
     /// Those that this configuration's endpoint accepts.
@@ -74,42 +83,61 @@ impl Renewed {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
         let mut all = Self::default();
-        for FileRenewed { name, fingerprint } in file.renewed {
-            let print = fingerprint.parse().map_err(|error| format!("fingerprint of {name}: {error}"))?;
-            all.add(&name, print)?;
+        for FileRenewed { name, follows, fingerprint } in file.renewed {
+            let read = |text: &str| text.parse().map_err(|error| format!("fingerprint of {name}: {error}"));
+            all.add(&name, Follower { first: read(&follows)?, print: read(&fingerprint)? })?;
         }
         Ok(all)
     }
 
-    fn add(&mut self, name: &str, print: Fingerprint) -> Result<(), String> {
-        if let Some((other, _)) =
-            self.0.iter().find(|(other, prints)| *other != name && prints.contains(&print))
-        {
+    fn add(&mut self, name: &str, follower: Follower) -> Result<(), String> {
+        let print = follower.print;
+        let has = |followers: &Vec<Follower>| followers.iter().any(|other| other.print == print);
+        if let Some((other, _)) = self.0.iter().find(|(other, followers)| *other != name && has(followers)) {
             return Err(format!("{name} and {other} have one fingerprint"));
         }
         let own = self.0.entry(name.to_owned()).or_default();
-        if !own.contains(&print) {
-            own.push(print);
-        }
+        // Those of a key that the name has no more are of no use.
+        own.retain(|other| other.first == follower.first && other.print != print);
+        own.push(follower);
         if own.len() > MOST {
             return Err(format!("{name} has more than {MOST} certificates: strike those that are over"));
         }
         Ok(())
     }
 
-    /// Those of a name.
-    pub(super) fn of(&self, name: &str) -> &[Fingerprint] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+    /// Those of a name that follow its first one.
+    pub(super) fn of(&self, name: &str, first: Option<Fingerprint>) -> Vec<Fingerprint> {
+        let own = self.0.get(name).into_iter().flatten();
+        own.filter(|follower| Some(follower.first) == first).map(|follower| follower.print).collect()
     }
 
-    /// All.
-    pub(super) fn all(&self) -> impl Iterator<Item = Fingerprint> {
-        self.0.values().flatten().copied()
+    /// Those of all these names that follow their first ones.
+    pub(super) fn of_all<'a>(
+        &'a self,
+        names: impl IntoIterator<Item = (&'a str, Option<Fingerprint>)> + 'a,
+    ) -> impl Iterator<Item = Fingerprint> + 'a {
+        names.into_iter().flat_map(|(name, first)| self.of(name, first))
     }
 
     /// Whether a certificate is that of a name, whose first has the other fingerprint.
     pub(super) fn proves(&self, name: &str, first: Option<Fingerprint>, shown: Option<Fingerprint>) -> bool {
-        shown == first || shown.is_some_and(|shown| self.of(name).contains(&shown))
+        shown == first || shown.is_some_and(|shown| self.of(name, first).contains(&shown))
+    }
+
+    /// Refuses a certificate that is the first of another name: one would prove two.
+    pub(super) fn check<'a>(
+        &self,
+        names: impl IntoIterator<Item = (&'a str, Option<Fingerprint>)>,
+    ) -> Result<(), String> {
+        for (name, first) in names {
+            let has = |follower: &Follower| Some(follower.print) == first;
+            let mut others = self.0.iter().filter(|(other, _)| *other != name);
+            if let Some((other, _)) = others.find(|(_, followers)| followers.iter().any(has)) {
+                return Err(format!("a certificate of {other} is the first of {name}"));
+            }
+        }
+        Ok(())
     }
 
     fn write(&self, config: &Config) -> Result<(), SetupError> {
@@ -117,11 +145,14 @@ impl Renewed {
             String::from("# Certificates that follow those of the lists: `tacit certificate accept`.\n");
         let mut all: Vec<_> = self.0.iter().collect();
         all.sort();
-        for (name, print) in
-            all.into_iter().flat_map(|(name, prints)| prints.iter().map(move |one| (name, one)))
+        for (name, Follower { first, print }) in
+            all.into_iter().flat_map(|(name, followers)| followers.iter().map(move |one| (name, one)))
         {
             // Writing into a string can't fail.
-            let _ = write!(text, "\n[[renewed]]\nname = \"{name}\"\nfingerprint = \"{print}\"\n");
+            let _ = write!(
+                text,
+                "\n[[renewed]]\nname = \"{name}\"\nfollows = \"{first}\"\nfingerprint = \"{print}\"\n"
+            );
         }
         files::replace(&place(config), &text)
     }
@@ -144,14 +175,14 @@ pub fn accept(config: &Config, name: &str, print: Fingerprint) -> Result<(), Set
     if config.security() != Security::Tls {
         return Err(wrong("there are no certificates with plain TCP".to_owned()));
     }
-    if !known.iter().any(|(other, _)| other == name) {
+    let Some(first) = known.iter().find(|(other, _)| other == name).and_then(|(_, first)| *first) else {
         return Err(wrong(format!("nobody has the name {name}")));
-    }
+    };
     if let Some((other, _)) = known.iter().find(|(other, theirs)| other != name && *theirs == Some(print)) {
         return Err(wrong(format!("{other} has that fingerprint")));
     }
     let mut renewed = Renewed::read(config)?;
-    renewed.add(name, print).map_err(wrong)?;
+    renewed.add(name, Follower { first, print }).map_err(wrong)?;
     renewed.write(config)
 }
 
@@ -205,7 +236,8 @@ pub fn use_renewed(config: &Config) -> Result<Fingerprint, SetupError> {
         .map_err(|error| wrong(format!("not a certificate in PEM: {error}")))?;
     let print = Fingerprint::of(&certificate);
     check_valid_now(&certificate).map_err(|error| wrong(format!("it {error}")))?;
-    if !Renewed::read(config)?.of(&name).contains(&print) {
+    let first = config.fingerprints().get(config.me()).copied().flatten();
+    if !Renewed::read(config)?.of(&name, first).contains(&print) {
         return Err(wrong(format!("its fingerprint {print} isn't accepted for {name}")));
     }
     let identity = Identity { certificate, key: config.private_key()? };
@@ -253,6 +285,12 @@ mod tests {
         assert!(accept(&other, "alice", first.unwrap()).unwrap_err().to_string().contains("P1 has that"));
         assert_eq!(use_renewed(&own).unwrap(), print);
         own.check_identity().unwrap();
+        // Another key of the name, in the list: what followed the old one proves nothing any more.
+        let another = Some(Fingerprint([7; 32]));
+        assert!(!accepted.proves("P1", another, Some(print)) && accepted.of("P1", another).is_empty());
+        assert!(
+            accepted.check([("P0", Some(print))]).is_err() && accepted.check([("P1", Some(print))]).is_ok()
+        );
         assert!(strike_renewed(&other, "P1").unwrap() && !strike_renewed(&other, "P1").unwrap());
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -99,6 +99,9 @@ fn check(config: &Config, clients: &[Client]) -> Result<(), String> {
 pub fn enrol(config: &Config, client: Client) -> Result<(), SetupError> {
     let _alone = files::alone(&place(config))?;
     let mut clients = enrolled(config)?;
+    let named = (client.name.as_str(), client.fingerprint);
+    let wrong = |detail| SetupError::Config { path: place(config), detail };
+    Renewed::read(config)?.check([named]).map_err(wrong)?;
     clients.push(client);
     write(config, &clients)
 }
@@ -114,6 +117,8 @@ pub fn strike(config: &Config, name: &str) -> Result<bool, SetupError> {
     clients.retain(|client| client.name != name);
     if clients.len() < before {
         write(config, &clients)?;
+        // Whoever has the name next isn't proved by them.
+        renewed::strike_renewed(config, name)?;
     }
     Ok(clients.len() < before)
 }
@@ -160,7 +165,13 @@ impl Roster {
         // Before it is read: what is written meanwhile is read the next time.
         self.stamps = self.present();
         let renewed = Renewed::read(&self.config)?;
-        let all = self.config.clients().iter().cloned().chain(enrolled(&self.config)?);
+        let enrolled = enrolled(&self.config)?;
+        let listed = self.config.parties().iter().map(|party| (party.name.as_str(), party.fingerprint));
+        let clients = self.config.clients().iter().chain(&enrolled);
+        let all = listed.chain(clients.map(|client| (client.name.as_str(), client.fingerprint)));
+        let path = || renewed::place(&self.config);
+        renewed.check(all).map_err(|detail| SetupError::Config { path: path(), detail })?;
+        let all = self.config.clients().iter().cloned().chain(enrolled);
         self.known = all.map(|client| (entry(&client.name, client.fingerprint), client)).collect();
         self.renewed = renewed;
         Ok(())
@@ -203,7 +214,9 @@ impl Roster {
     pub(super) fn fingerprints(&self) -> Vec<Fingerprint> {
         let parties = self.config.parties().iter().filter_map(|party| party.fingerprint);
         let clients = self.known.values().filter_map(|client| client.fingerprint);
-        parties.chain(clients).chain(self.renewed.all()).collect()
+        let names = self.config.parties().iter().map(|party| (party.name.as_str(), party.fingerprint));
+        let names = names.chain(self.known.values().map(|client| (client.name.as_str(), client.fingerprint)));
+        parties.chain(clients).chain(self.renewed.of_all(names)).collect()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::channel::Channel;
 use crate::counters::WireBytes;
 use crate::error::ErrorKind;
 use crate::frame::{Frame, FrameKind, FrameTooLong};
+use crate::tls::pin::Fingerprint;
 use crate::transport::{Event, Transport};
 
 /// A link that no run has. It stands between two frames of this side's.
@@ -84,6 +85,11 @@ impl Resting {
     /// How long it may stay: until the certificate that the other side has shown is over. Nothing with plain TCP.
     pub(crate) fn left(&self) -> Option<Duration> {
         self.link.left()
+    }
+
+    /// The certificate that the other side has shown. Nothing with plain TCP.
+    pub(crate) fn shown(&self) -> Option<Fingerprint> {
+        self.link.shown
     }
 
     /// Whether the other side's certificate is over.

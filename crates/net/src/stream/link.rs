@@ -13,7 +13,7 @@ use crate::error::ErrorKind;
 use crate::frame::{Frame, FrameTooLong};
 use crate::pool::Pool;
 use crate::tls::Tls;
-use crate::tls::pin::expiry;
+use crate::tls::pin::{Fingerprint, expiry};
 
 /// Stretches written by one call of the operating system.
 const SLICES: usize = 32;
@@ -36,6 +36,8 @@ pub(super) struct Link {
     mute: bool,
     /// When the certificate ends that the other side has shown, in seconds since 1970.
     until: Option<u64>,
+    /// That certificate's fingerprint.
+    pub(super) shown: Option<Fingerprint>,
 }
 
 /// What came of a look at a link's reading side.
@@ -57,7 +59,8 @@ impl Link {
         done: &mut dyn FnMut(Frame),
     ) -> Result<Self, FrameTooLong> {
         let Channel { socket, tls, unsent, unread } = channel;
-        let until = tls.as_ref().and_then(|tls| expiry(tls.peer_certificate()?));
+        let certificate = tls.as_ref().and_then(|tls| tls.peer_certificate());
+        let (until, shown) = (certificate.and_then(expiry), certificate.map(|shown| Fingerprint::of(shown)));
         let mut link = Self {
             socket,
             tls,
@@ -67,6 +70,7 @@ impl Link {
             held: false,
             mute: false,
             until,
+            shown,
         };
         link.reader.push(&unread, pool, done)?;
         Ok(link)

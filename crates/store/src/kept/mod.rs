@@ -144,6 +144,19 @@ impl KeptFolder {
     /// # Errors
     /// [`Error::File`].
     pub fn settle(&mut self, settled: &[(&str, u64)], dropped: &[(&str, u64, Vec<u8>)]) -> Result<(), Error> {
+        self.settle_and_forget(settled, dropped, &[])
+    }
+
+    /// As [`KeptFolder::settle`], and in the same change the index forgets versions that are dropped then.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn settle_and_forget(
+        &mut self,
+        settled: &[(&str, u64)],
+        dropped: &[(&str, u64, Vec<u8>)],
+        forgotten: &[(&str, u64)],
+    ) -> Result<(), Error> {
         let (mut entries, mut gone) = (self.entries.clone(), Vec::new());
         for entry in &mut entries {
             let value = (entry.name.as_str(), entry.version);
@@ -159,6 +172,10 @@ impl KeptFolder {
                 _ => {}
             }
         }
+        entries.retain(|entry| {
+            let is_dropped = entry.standing == KeptStanding::Dropped;
+            !(is_dropped && forgotten.contains(&(entry.name.as_str(), entry.version)))
+        });
         if entries == self.entries {
             return Ok(());
         }

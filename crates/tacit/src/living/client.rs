@@ -97,7 +97,7 @@ pub(crate) fn ask(
         plays,
         tag: wish.tag.to_owned(),
         alone: false,
-        fill: wish.fill.clone(),
+        fill: wish.fill.canonical()?,
     };
     if !request.fill.is_short() {
         return Err(Error::Refused(format!(
@@ -196,7 +196,8 @@ impl Asking<'_> {
         let given = batch.as_ref().map_or_else(|| given.to_vec(), |batch| batch.given(given, instance));
         let lent = attendance.lend(parties + players.len());
         let mesh = mesh(Box::new(lent), self.config, parties + place, &players);
-        let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
+        let own =
+            Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None, measured: None };
         let played = run_over(parties + place, chosen, &[endpoint], own, progress, || Ok(vec![mesh]));
         *links = attendance.after_run();
         let run = played?.swap_remove(0);

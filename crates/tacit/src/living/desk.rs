@@ -1,5 +1,6 @@
 //! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
 
+mod requests;
 mod runs;
 mod wants;
 
@@ -8,9 +9,8 @@ pub(crate) use wants::Want;
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Group, Order, Seated, Taken};
 use super::server::Serving;
-use crate::endpoint::hex;
-use crate::state::MAX_FILL_BYTES;
 use crate::{Compiled, Fill};
+pub(crate) use runs::MEASURED_AGAIN;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -91,6 +91,8 @@ pub(crate) struct Desk {
     asked: BTreeSet<[u8; 32]>,
     /// Runs that parties want with inputs of their own.
     wants: Wants,
+    /// When party 0 has the links measured again, if what runs here hangs on them.
+    measure: Option<Instant>,
     /// When it may ask again.
     not_before: Instant,
     last_run: u64,
@@ -134,6 +136,7 @@ impl Desk {
             ready: BTreeMap::new(),
             asked: BTreeSet::new(),
             wants: Wants::default(),
+            measure: None,
             not_before: Instant::now(),
             last_run: first,
             most,
@@ -147,6 +150,11 @@ impl Desk {
     /// These programs read or keep what stays, and `fill` says which, and what of it requests may choose.
     pub(crate) fn resides(&mut self, residents: HashMap<[u8; 32], Arc<Compiled>>, fill: Fill) {
         (self.residents, self.fill) = (residents, fill);
+    }
+
+    /// What runs here hangs on the links: party 0 has them measured now and then, from `next` on.
+    pub(crate) fn measures(&mut self, next: Instant) {
+        self.measure = Some(next);
     }
 
     /// Runs of a program may have so many instances.
@@ -231,7 +239,8 @@ impl Desk {
         let waiting = self.runs.values().filter(|run| self.me == 0 && run.stage != Stage::Running);
         let late = waiting.map(|run| run.since + LATE);
         let again = (self.not_before > now).then_some(self.not_before);
-        let events = late.chain(again).map(|then| then.saturating_duration_since(now));
+        let measure = self.measure.filter(|next| self.me == 0 && *next > now);
+        let events = late.chain(again).chain(measure).map(|then| then.saturating_duration_since(now));
         events.chain(self.order.pause(now)).min()
     }
 
@@ -414,67 +423,6 @@ impl Desk {
         }
         if let Some(visitor) = self.visitors.get_mut(&guest) {
             visitor.asked = Some(request);
-        }
-    }
-
-    /// Why this party wouldn't run what a client asks for.
-    fn objection(&self, hub: &Hub, client: &Client, request: &Request) -> Option<String> {
-        let name = &self.names[self.me];
-        if let Some(closed) = &self.closed {
-            return Some(format!("{name} {closed}"));
-        }
-        if self.left == Some(0) {
-            return Some(format!("{name} has begun all its runs"));
-        }
-        let Some(needs) = self.programs.get(&request.program) else {
-            return Some(format!("{name} doesn't serve the program of hash {}", hex(&request.program)));
-        };
-        if request.protocol != self.protocol {
-            let (own, its) = (&self.protocol, shown(&request.protocol));
-            return Some(format!("{name} serves with protocol {own:?}, and {its:?} is asked for"));
-        }
-        if request.tag.len() > MAX_TAG {
-            return Some(format!("a tag has {MAX_TAG} bytes at most"));
-        }
-        if let Err(reason) = self.fill_of(&request.program, &request.fill) {
-            return Some(format!("{name} refuses: {reason}"));
-        }
-        if self.is_aside(client) {
-            return Some(format!(
-                "{name} runs nothing more for {} until it is started again: it was lost {LOSSES} times in the middle of a check",
-                client.name
-            ));
-        }
-        if !needs.contains(&request.plays) {
-            let plays = shown(&request.plays);
-            return Some(format!(
-                "the program has no name {plays:?} for a client to play: {}",
-                needs.join(", ")
-            ));
-        }
-        match hub.owner(&request.plays) {
-            Some(owner) if owner == *client => None,
-            Some(owner) => Some(format!("{} is a client's name, and not {}'s", owner.name, client.name)),
-            None if self.open.contains(&request.plays) => None,
-            None => Some(format!(
-                "{} is nobody's name whom {name} knows, and {name} doesn't say that any client may play it (--open)",
-                request.plays
-            )),
-        }
-    }
-
-    /// What a run of a program is about that a request asks for.
-    ///
-    /// # Errors
-    /// What of it this party leaves to no request.
-    pub(crate) fn fill_of(&self, program: &[u8; 32], asked: &Fill) -> Result<Fill, String> {
-        if !asked.is_short() {
-            return Err(format!("a request says {MAX_FILL_BYTES} bytes of slots and rows at most"));
-        }
-        match self.residents.get(program) {
-            Some(compiled) => self.fill.chosen(asked, compiled.program()),
-            None if asked.is_empty() => Ok(Fill::new()),
-            None => Err("the program neither reads nor keeps what stays".to_owned()),
         }
     }
 

@@ -1,33 +1,34 @@
 //! A party that serves: its links stay, runs come and go.
 
-use super::asker::Asked;
+mod play;
 mod wanted;
 
+use super::asker::Asked;
 use super::batch;
-use super::control::{Player, Proposal, bound};
-use super::desk::{Begun, Desk, Want};
+use super::control::{MEASURE, Player, Proposal};
+use super::desk::{Begun, Desk, MEASURED_AGAIN, Want};
 use super::gauges::Gauges;
 use super::quota::Quota;
 use crate::attempts::Attempts;
-use crate::deployment::{endpoint_of, run_over};
+use crate::auto_select::Measured;
+use crate::deployment::endpoint_of;
 use crate::endpoint::hex;
 use crate::error::link;
 use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
-use crate::run::{Given, Own};
-use crate::state::{NO_STATE, Residents};
-use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, Source, State};
+use crate::state::NO_STATE;
+use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
 use tacit_net::setup::{Config, Hub, News, Note, Notes, Vacant, Waker, quiet};
 use tacit_net::stream::Lent;
 use tacit_net::{Mesh, Transport};
 use tacit_program::Value;
-use wanted::{Ready, play_wanted};
+use wanted::Ready;
 
 /// A program that a party serves, with what the party itself gives to each run of it.
 pub struct Offer {
@@ -130,13 +131,27 @@ struct Known {
 }
 
 /// What all runs share.
-struct Shared {
+pub(super) struct Shared {
     config: Config,
     chosen: Chosen,
     offers: HashMap<[u8; 32], Known>,
     /// Nothing if it holds nothing: then runs don't wait for one another.
     holdings: Option<Arc<Mutex<Holdings>>>,
     wrap: Option<Wrap>,
+    /// The links as they were measured last, if what runs hangs on them.
+    measured: Mutex<Option<Arc<Measured>>>,
+}
+
+impl Shared {
+    /// The number of the last measurement of the links.
+    #[cfg(test)]
+    pub(super) fn measurement(&self) -> Option<u64> {
+        self.measured
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .as_ref()
+            .map(|measured| measured.number)
+    }
 }
 
 /// A party that serves programs. Its links to the other parties and to clients stay from run to run.
@@ -218,16 +233,32 @@ impl Server {
         }
         if let Some((_, fill)) = &serving.holdings.state {
             fill.refuse_unknown(known.values().map(|known| known.offer.compiled.program()))?;
+            let alone = |known: &&Known| known.endpoint.clients.is_empty();
+            if known.values().filter(alone).any(|known| fill.leaves(known.offer.compiled.program())) {
+                let reason =
+                    "a program of parties alone has no request that says which rows or values it is about";
+                return Err(Error::Refused(reason.to_owned()));
+            }
             let those = known.values().map(|known| &known.offer.compiled).filter(|one| one.has_residents());
             let residents = those.map(|compiled| (compiled.hash(), compiled.clone())).collect();
             desk.resides(residents, fill.clone());
+        }
+        if !chosen.open.is_empty() && serving.holdings.store.is_none() {
+            desk.measures(Instant::now());
         }
         let holdings = (!serving.holdings.is_empty()).then(|| Arc::new(Mutex::new(serving.holdings)));
         let config = config.clone();
         Ok(Self {
             hub,
             desk,
-            shared: Arc::new(Shared { config, chosen, offers: known, holdings, wrap: None }),
+            shared: Arc::new(Shared {
+                config,
+                chosen,
+                offers: known,
+                holdings,
+                wrap: None,
+                measured: Mutex::default(),
+            }),
             attempts,
             ended: 0,
             results: channel(),
@@ -271,6 +302,18 @@ impl Server {
     /// How many connections that stay have come about so far: runs make none.
     pub fn connections(&self) -> u64 {
         self.hub.connections()
+    }
+
+    /// What all runs share, for tests.
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+
+    /// Has nothing measured between runs for a while.
+    #[cfg(test)]
+    pub(super) fn measure_later(&mut self) {
+        self.desk.measures(Instant::now() + MEASURED_AGAIN);
     }
 
     /// Runs over what this makes of a run's links, to see what others make of a party that deviates.
@@ -346,8 +389,8 @@ impl Server {
         }
         std::thread::spawn(move || {
             let play = std::panic::AssertUnwindSafe(|| match &ready {
-                Some(ready) => play_wanted(&shared, &proposal, ready, links),
-                None => play(&shared, &proposal, links),
+                Some(ready) => play::play_wanted(&shared, &proposal, ready, links),
+                None => play::play(&shared, &proposal, links),
             });
             let result = std::panic::catch_unwind(play).unwrap_or_else(|_| {
                 Err(Error::Feed("this party's part in it panicked, which is a fault of Tacit's".to_owned()))
@@ -365,6 +408,13 @@ impl Server {
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.desk.ended(proposal.run, result.is_ok());
+        if proposal.program == MEASURE {
+            if let Err(error) = &result {
+                tracing::warn!(run = proposal.run, error = error.to_string(), "links were not measured");
+                self.desk.measures(Instant::now() + MEASURED_AGAIN / 10);
+            }
+            return Ok(());
+        }
         self.ended += 1;
         if let Err(error) = &result {
             self.attempts.note(error);
@@ -393,7 +443,7 @@ impl Server {
             // The others under way end at once: whoever deviates in one has no other try in them.
             std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
         }
-        log_end(proposal, &result, &mut self.failures);
+        play::log_end(proposal, &result, &mut self.failures);
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
@@ -415,36 +465,6 @@ impl Server {
     /// Attempts so far ([`Error::is_attempt`]).
     pub fn attempts(&self) -> u64 {
         self.attempts.count()
-    }
-}
-
-/// Logs how a run ended: of what was given and learnt nothing.
-fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures: &mut Quota) {
-    let (run, program) = (proposal.run, &proposal.program);
-    match result {
-        Ok(Run { report, .. }) => {
-            let seconds = report.elapsed.as_secs_f64();
-            let sent_bytes: u64 = report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
-            tracing::info!(
-                run,
-                program = hex(program),
-                seconds,
-                sent_bytes,
-                rounds = report.rounds,
-                "run ended"
-            );
-        }
-        Err(error) => {
-            let Some(untold) = failures.admit(Instant::now()) else { return };
-            tracing::warn!(
-                run,
-                program = hex(program),
-                attempt = error.is_attempt(),
-                error = error.to_string(),
-                untold,
-                "run failed"
-            );
-        }
     }
 }
 
@@ -474,42 +494,6 @@ fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
     let peer = &link(cause)?.peer()?.name;
     let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
     clients.find(|client| client == peer)
-}
-
-/// A party's part in a run.
-fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
-    let Shared { config, chosen, offers, holdings, wrap } = shared;
-    let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
-        return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
-    };
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let (store, state) = match held.as_deref_mut() {
-        Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
-        None => (None, None),
-    };
-    let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
-    let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
-    let given = Given::Values(vec![inputs]);
-    let fill;
-    let own = match state {
-        Some((state, own)) if offer.compiled.has_residents() => {
-            // Each party makes of it what its own words leave to a request, and they agree on what comes out.
-            fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
-            let residents = Residents { state, fill: &fill, store };
-            Own::on(given, residents, &endpoint)?
-        }
-        _ => Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None },
-    };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
-    let mesh = mesh(transport, config, config.me(), &players);
-    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    Ok(runs?.swap_remove(0))
 }
 
 /// The mesh of a run: parties, then the clients that play in it.

@@ -160,6 +160,22 @@ impl About {
         })
     }
 
+    /// Why a run can't keep what a program keeps in its place; nothing if it can. The same at all parties. A table grows, and
+    /// doesn't become one of fewer or other rows: who writes rows and says none would leave but those.
+    pub(crate) fn whole_refusal(&self, endpoint: &Endpoint, keep: &Keep) -> Option<String> {
+        let ty = &endpoint.compiled.program().node(keep.node).ty;
+        let kept: Vec<u64> = ty.shape.iter().map(|&length| length as u64).collect();
+        let is_one = self.kind == ty.kind.to_string() && self.shape.len() == kept.len();
+        if is_one && self.shape.get(1..) == kept.get(1..) && kept.first() >= self.shape.first() {
+            return None;
+        }
+        Some(format!(
+            "{self} is {} {:?}, and the program would keep {} {kept:?} in its place: say which rows that becomes, {}[17], or drop \
+             the table first",
+            self.kind, self.shape, ty.kind, self.name
+        ))
+    }
+
     /// Rows of the table that it is.
     pub(crate) fn rows(&self) -> u64 {
         self.shape.first().copied().unwrap_or(0)

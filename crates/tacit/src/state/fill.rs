@@ -118,7 +118,27 @@ impl Fill {
         Ok(all)
     }
 
-    /// Refuses names that none of these programs has.
+    /// The same in the words that all use who mean the same.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if a text names no value, or a choice.
+    pub(crate) fn canonical(&self) -> Result<Self, Error> {
+        let texts = |texts: &BTreeMap<String, String>| {
+            let said =
+                |(name, text): (&String, &String)| Ok((name.clone(), Wanted::parse(text)?.to_string()));
+            texts.iter().map(said).collect::<Result<_, Error>>()
+        };
+        Ok(Self { slots: texts(&self.slots)?, keeps: texts(&self.keeps)? })
+    }
+
+    /// Whether it leaves something of a program to requests.
+    pub(crate) fn leaves(&self, program: &Program) -> bool {
+        let slots = program.kept().into_iter().filter_map(|slot| self.slots.get(&slot.name));
+        let keeps = program.keeps().iter().filter_map(|keep| self.keeps.get(&keep.name));
+        slots.chain(keeps).any(|text| Choice::read(text).is_some())
+    }
+
+    /// Refuses names that none of these programs has, and texts that name neither a value nor a choice.
     ///
     /// # Errors
     /// [`Error::Refused`].
@@ -126,6 +146,10 @@ impl Fill {
         &self,
         programs: impl Iterator<Item = &'p Program>,
     ) -> Result<(), Error> {
+        for text in self.slots.values().chain(self.keeps.values()).filter(|text| Choice::read(text).is_none())
+        {
+            Wanted::parse(text)?;
+        }
         let (mut slots, mut keeps) = (self.slots.clone(), self.keeps.clone());
         for program in programs {
             for slot in program.kept() {
@@ -207,9 +231,12 @@ impl<'a> Choice<'a> {
         }
         let table = text.strip_suffix("[*]")?;
         let (table, version) = match table.split_once('@') {
-            Some((table, version)) => (table, Some(version.parse().ok()?)),
+            Some((table, version)) => (table, Some(version.parse().ok().filter(|version| *version > 0)?)),
             None => (table, None),
         };
+        if table.is_empty() || table.contains('[') {
+            return None;
+        }
         Some(Self::Rows { table, version })
     }
 
@@ -292,6 +319,16 @@ mod tests {
         assert_eq!(keeps(Fill::new().keeping("log", "log[7]")), ("log".to_owned(), vec![7]));
         assert!(Fill::from([("keys", "*")]).refuse_unknown([&program].into_iter()).is_ok());
         assert!(Fill::from([("kyes", "*")]).refuse_unknown([&program].into_iter()).is_err());
+        for text in ["principals@x[*]", "principals@0[*]", "[*]", "principals[*] ", "a[1][*]", ""] {
+            let fill = Fill::from([("keys", text)]);
+            assert!(fill.refuse_unknown([&program].into_iter()).is_err(), "{text:?}");
+            assert!(!fill.leaves(&program), "{text:?}");
+        }
+        assert!(Fill::from([("keys", "principals[*]")]).leaves(&program));
+        assert!(Fill::new().keeping("log", "*").leaves(&program) && !Fill::new().leaves(&program));
+        let said = Fill::from([("keys", "keys@3[4, 5]")]).canonical().unwrap();
+        assert_eq!(said, Fill::from([("keys", "keys@3[4,5]")]));
+        assert!(Fill::from([("keys", "keys[*]")]).canonical().is_err());
         assert!(!Fill::from([("keys", "x".repeat(MAX_FILL_BYTES))]).is_short());
     }
 }

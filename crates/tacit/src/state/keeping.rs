@@ -189,6 +189,9 @@ fn next(
                     keep.name, own.name
                 ));
             }
+            if let Some(refusal) = version.about.whole_refusal(endpoint, &keep).filter(|_| rows.is_empty()) {
+                return Err(refusal);
+            }
             version.about.writable(&hash)?
         } else {
             let mut writers = [&keep.uses.writers[..], &[hash]].concat();

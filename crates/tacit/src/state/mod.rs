@@ -260,13 +260,21 @@ impl State {
             .flat_map(|about| self.ended_by(about))
             .map(|old| (old.about.name.clone(), old.about.version, old.remains()))
             .collect();
+        let forgotten: Vec<(String, u64)> = settled
+            .iter()
+            .flat_map(|about| {
+                self.forgotten(&about.name, &replaced).map(|number| (about.name.clone(), number))
+            })
+            .collect();
         if let Some(folder) = &mut self.folder {
             let settled: Vec<_> = settled.iter().map(|about| (about.name.as_str(), about.version)).collect();
             let replaced: Vec<_> = replaced
                 .iter()
                 .map(|(name, version, about)| (name.as_str(), *version, about.clone()))
                 .collect();
-            folder.settle(&settled, &replaced)?;
+            let forgotten: Vec<_> =
+                forgotten.iter().map(|(name, version)| (name.as_str(), *version)).collect();
+            folder.settle_and_forget(&settled, &replaced, &forgotten)?;
         }
         for About { name, version, .. } in &settled {
             if let Some(version) = self.version_mut(name, *version) {
@@ -278,7 +286,27 @@ impl State {
                 version.forget();
             }
         }
+        for (name, number) in &forgotten {
+            if let Some(known) = self.names.get_mut(name) {
+                known.versions.remove(number);
+            }
+        }
         Ok(())
+    }
+
+    /// Dropped versions of a name, with those that are dropped now, of which nothing has to be known any more: there are as many
+    /// newer ones as are told of. What changes all day would else fill the index; whoever has an older copy lacks newer versions.
+    fn forgotten<'a>(
+        &'a self,
+        name: &'a str,
+        replaced: &'a [(String, u64, Vec<u8>)],
+    ) -> impl Iterator<Item = u64> + use<'a> {
+        let versions = self.names.get(name).map(|known| known.versions.iter().rev());
+        let is_dropped = move |(number, version): &(&u64, &Version)| {
+            let is_replaced = replaced.iter().any(|(other, old, _)| (other.as_str(), old) == (name, *number));
+            version.standing == Standing::Dropped || is_replaced
+        };
+        versions.into_iter().flatten().filter(is_dropped).skip(TOLD_VERSIONS).map(|(number, _)| *number)
     }
 
     /// The versions that end once all have another: the one that it replaces, and older ones that not all have.

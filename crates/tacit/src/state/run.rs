@@ -43,7 +43,7 @@ impl<'a> Own<'a> {
     /// [`Error::Refused`] if the protocol keeps nothing beyond a run.
     pub(crate) fn on(given: Given<'a>, residents: Residents<'a>, endpoint: &Endpoint) -> Result<Self, Error> {
         let (residents, source) = residents.apart(endpoint)?;
-        Ok(Self { given, source, residents: Some(residents) })
+        Ok(Self { given, source, residents: Some(residents), measured: None })
     }
 }
 

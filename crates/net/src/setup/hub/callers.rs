@@ -15,21 +15,26 @@ impl Hub {
     /// can't be read leaves all as it was. Links that are there stay.
     pub(super) fn refresh(&mut self) {
         let (shown, has_shown) = (self.certificate_stamp(), self.shown);
-        let listed = self.roster.refresh().and_then(|listed| {
-            if shown != has_shown {
-                self.shown = shown;
-                self.identity = self.config.identity()?;
-            }
-            Ok(listed)
+        let listed = self.roster.refresh().unwrap_or_else(|error| {
+            (self.notes)(Note::Unread(&error));
+            false
         });
-        let is_other = match listed {
-            Ok(listed) => listed || shown != has_shown,
-            Err(error) => {
-                (self.notes)(Note::Unread(&error));
-                false
+        let mut is_other = listed;
+        if shown != has_shown {
+            match self.config.identity() {
+                Ok(identity) => {
+                    (self.identity, self.shown, self.tried, is_other) = (identity, shown, shown, true)
+                }
+                // Tried again when its file or a list has changed: it may be accepted here by then.
+                Err(error) if listed || self.tried != shown => {
+                    self.tried = shown;
+                    (self.notes)(Note::Unread(&error));
+                }
+                Err(_) => {}
             }
-        };
+        }
         if is_other {
+            self.part_with_unproved();
             // The key was good before.
             let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
             if let Ok(caller) = Caller::new(&self.config.without_clients(), self.identity.as_ref()) {
@@ -41,6 +46,30 @@ impl Hub {
     /// What this side's certificate is at present.
     pub(super) fn certificate_stamp(&self) -> Stamp {
         self.config.identity_files().and_then(|(certificate, _)| stamp(certificate))
+    }
+
+    /// Ends the links that nobody has at present on which a certificate was shown that isn't its owner's any more.
+    fn part_with_unproved(&mut self) {
+        let Self { config, roster, ways, guests, news, .. } = self;
+        for (peer, (party, ways)) in config.parties().iter().zip(ways).enumerate() {
+            for (lane, way) in ways.iter_mut().enumerate() {
+                let Place::Resting(link) = &way.place else { continue };
+                if !roster.proves(&party.name, party.fingerprint, link.shown()) {
+                    way.place = Place::Vacant;
+                    if lane == 0 {
+                        news.push(News::Left { who: Speaker::Party(peer) });
+                    }
+                }
+            }
+        }
+        guests.retain(|&number, Guest { client, link }| {
+            let proved = |link: &Resting| roster.proves(&client.name, client.fingerprint, link.shown());
+            let stays = link.as_ref().is_none_or(proved);
+            if !stays {
+                news.push(News::Left { who: Speaker::Guest(number) });
+            }
+            stays
+        });
     }
 
     /// Greets callers.

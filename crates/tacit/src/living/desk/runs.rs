@@ -2,11 +2,14 @@
 
 use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor};
 use crate::Fill;
-use crate::living::control::{Between, Player, Proposal, Request, ToClient, is_one_twice, write};
+use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tacit_net::setup::{Hub, Speaker};
+
+/// How long after one measurement of the links the next one comes.
+pub(crate) const MEASURED_AGAIN: Duration = Duration::from_mins(10);
 
 impl Desk {
     /// Does what can be done now: asks, proposes, accepts, and takes back what is late.
@@ -72,7 +75,10 @@ impl Desk {
             let everybody = self.names.len();
             let alone =
                 self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
-            let (program, tag, fill, seats) = if let Some(program) = alone {
+            let (program, tag, fill, seats) = if self.is_to_measure(now) {
+                self.measure = Some(now + MEASURED_AGAIN);
+                (MEASURE, String::new(), Fill::new(), Vec::new())
+            } else if let Some(program) = alone {
                 self.ready.remove(&program);
                 (program, String::new(), Fill::new(), Vec::new())
             } else if let Some((program, tag)) = self.wanted_alone(everybody) {
@@ -107,6 +113,13 @@ impl Desk {
             let accepted = BTreeSet::from([0]);
             self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
         }
+    }
+
+    /// Whether party 0 has the links measured now: it is time, and nothing runs whose messages would be measured with them, or it
+    /// has been time for long.
+    fn is_to_measure(&self, now: Instant) -> bool {
+        let late = |next: &Instant| now >= *next + MEASURED_AGAIN;
+        self.measure.is_some_and(|next| now >= next && (self.runs.is_empty() || late(&next)))
     }
 
     /// Party 0 hears that a party accepts: with the last one the run begins.
@@ -154,9 +167,17 @@ impl Desk {
         if self.left == Some(0) {
             return Some("has begun all its runs".to_owned());
         }
+        if proposal.program == MEASURE {
+            let measures = self.measure.is_some() && proposal.players.is_empty();
+            return (!measures).then(|| "measures no links".to_owned());
+        }
         let Some(needs) = self.programs.get(&proposal.program) else {
             return Some("doesn't serve this program".to_owned());
         };
+        // Whoever chooses rows is a client of the run, and has told this party the same.
+        if needs.is_empty() && !proposal.fill.is_empty() {
+            return Some("no request has named the rows of this run".to_owned());
+        }
         let is_played = |players: &[(Player, u64)]| players.iter().map(|(player, _)| &player.plays).eq(needs);
         let mut instances = proposal.players.chunks(needs.len().max(1));
         let count = instances.len();
@@ -244,7 +265,9 @@ impl Desk {
         if let Some(pending) = self.runs.get_mut(&run) {
             pending.stage = Stage::Running;
         }
-        self.left = self.left.map(|left| left.saturating_sub(1));
+        if proposal.program != MEASURE {
+            self.left = self.left.map(|left| left.saturating_sub(1));
+        }
         self.takes_want(&proposal);
         Some(Begun { proposal, links })
     }

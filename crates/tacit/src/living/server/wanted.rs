@@ -1,18 +1,16 @@
 //! Runs that this party wants, with inputs of its own.
 
-use super::{Server, Shared, log_end, mesh};
-use crate::deployment::{endpoint_of, run_over};
+use super::play::log_end;
+use super::{Server, Shared};
+use crate::deployment::endpoint_of;
 use crate::living::asker::{Asked, Asker, Job, declined};
-use crate::living::control::{Player, Proposal, bound};
-use crate::run::{Given, Own};
-use crate::state::{NO_STATE, Residents};
-use crate::{Compiled, Endpoint, Error, Run, Source};
+use crate::living::control::Proposal;
+use crate::state::NO_STATE;
+use crate::{Compiled, Endpoint, Error, Run};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, PoisonError};
 use tacit_engine::Participants;
-use tacit_net::Transport;
-use tacit_net::stream::Lent;
 use tacit_program::Value;
 
 /// What a party has ready for a run that it wants.
@@ -37,7 +35,7 @@ impl Server {
     }
 
     /// What this party has to know of a program that is run for those who want it.
-    fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
+    pub(super) fn endpoint_for(&mut self, compiled: &Arc<Compiled>) -> Result<Arc<Endpoint>, Error> {
         let hash = compiled.hash();
         if let Some(known) = self.expected.get(&hash) {
             return Ok(known.clone());
@@ -117,44 +115,4 @@ impl Server {
         let _ = asker.send(result);
         admitted
     }
-}
-
-/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
-pub(super) fn play_wanted(
-    shared: &Shared,
-    proposal: &Proposal,
-    ready: &Ready,
-    links: Lent,
-) -> Result<Run, Error> {
-    let Shared { config, chosen, holdings, wrap, .. } = shared;
-    let Ready { endpoint, job } = ready;
-    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let endpoint =
-        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
-    let given = Given::Values(vec![inputs]);
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut apart = None;
-    if compiled.program().keeps().is_empty() {
-        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
-            apart = Some(state.apart(compiled.program(), fill)?);
-        }
-        held = None;
-    }
-    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
-    let own = match apart.as_mut().or(whole) {
-        Some(state) if compiled.has_residents() => {
-            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
-        }
-        _ => Own { given, source: Source::InRun, residents: None },
-    };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
-    let mesh = mesh(transport, config, config.me(), &players);
-    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    drop(held);
-    Ok(runs?.swap_remove(0))
 }

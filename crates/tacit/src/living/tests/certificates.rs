@@ -75,6 +75,41 @@ fn a_link_ends_with_its_certificate() {
     end_well(parties, 1);
 }
 
+/// A client that is struck off has no certificate that proves the name to whoever has it next; nor does a link stay on which one
+/// was shown that is struck.
+#[test]
+fn certificates_end_with_the_name_that_they_were_accepted_for() {
+    let house = House::new();
+    let program = square();
+    let parties = house.serve(&program);
+    let (config, dave) = house.stranger("dave");
+    (0..3).for_each(|party| enrol(&house.party(party), dave.clone()).unwrap());
+    let renewed = renew(&config, None).unwrap();
+    (0..3).for_each(|party| accept(&house.party(party), "dave", renewed).unwrap());
+    use_renewed(&config).unwrap();
+    let mut connected = by_hand(&config);
+    assert_eq!(squared(&mut seat(config.clone(), Some("guest")), &program, 3).unwrap(), Some(ints(9)));
+    // Only what was renewed is struck: the link ends on which it was shown.
+    (0..3).for_each(|party| assert!(tacit_net::setup::strike_renewed(&house.party(party), "dave").unwrap()));
+    let mut bob = seat(house.config("bob"), Some("guest"));
+    assert_eq!(squared(&mut bob, &program, 4).unwrap(), Some(ints(16)));
+    let left = connected.next(&[0], LONG);
+    assert!(matches!(left, Some(Word::Left { party: 0 })), "{left:?}");
+    (0..3).for_each(|party| accept(&house.party(party), "dave", renewed).unwrap());
+    // Another dave takes the name. The first one's certificate is worth nothing, whatever it says.
+    (0..3).for_each(|party| assert!(strike(&house.party(party), "dave").unwrap()));
+    let other = Client { fingerprint: Some(tacit_net::setup::Fingerprint([9; 32])), ..dave.clone() };
+    (0..3).for_each(|party| enrol(&house.party(party), other.clone()).unwrap());
+    let short = config.clone().with_wait(Duration::from_secs(2));
+    assert!(matches!(squared(&mut seat(short, Some("guest")), &program, 3), Err(Error::Setup(_))));
+    // Nor is a key of the list that is another's certificate.
+    let taken =
+        Client { name: "eve".into(), fingerprint: Some(renew(&house.config("alice"), None).unwrap()) };
+    accept(&house.party(0), "alice", taken.fingerprint.unwrap()).unwrap();
+    assert!(enrol(&house.party(0), taken).is_err());
+    end_well(parties, 2);
+}
+
 /// Nobody is taken for another by a certificate that wasn't accepted.
 #[test]
 fn a_certificate_that_nobody_has_accepted_opens_nothing() {

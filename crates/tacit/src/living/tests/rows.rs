@@ -140,6 +140,52 @@ fn a_choice_is_held_against_the_uses_of_what_is_kept() {
     end_well(parties, 0);
 }
 
+/// Party 0 names rows for a run of parties alone, which nobody has asked for: nobody takes part.
+#[test]
+fn a_party_that_orders_names_no_rows_by_itself() {
+    let house = House::new();
+    let mut states = states(None);
+    states.remove(0);
+    let program = table(Uses::default());
+    let offer = |number: usize| {
+        let own = format!("P{number}");
+        let inputs = program.inputs().iter().map(|input| (input.owner == own).then(|| ints(1))).collect();
+        Offer { compiled: program.clone(), inputs }
+    };
+    let open = |number: usize, state: State, fill: Fill| {
+        let holdings = Holdings { store: None, state: Some((state, fill)) };
+        let (protocol, window, open) = (PROTOCOL.to_owned(), LONG, Vec::new());
+        let serving =
+            Serving { protocol, at_once: 3, queue: QUEUE, batch: 1, window, runs: None, open, holdings };
+        Server::open(&house.party(number), vec![offer(number)], serving)
+    };
+    // What is left to requests in such a program no request ever says.
+    let refused = open(1, State::new(), Fill::new().keeping("accounts", "accounts[*]")).map(drop);
+    assert!(
+        matches!(&refused, Err(Error::Refused(reason)) if reason.contains("parties alone")),
+        "{refused:?}"
+    );
+    let parties: Vec<Party> = states
+        .into_iter()
+        .zip(1..)
+        .map(|(state, number)| Party::serves(open(number, state, Fill::new()).unwrap()))
+        .collect();
+    let mut rogue = rogue::Rogue::new(&house);
+    assert!(matches!(rogue.answer(1), Some(Between::Ask { .. })));
+    let proposal = |run, fill: Fill| {
+        let (program, tag) = (program.hash(), String::new());
+        Between::Propose(Proposal { run, lane: 1, program, tag, fill, players: vec![] })
+    };
+    rogue.tells(1, &proposal(1, Fill::new().keeping("accounts", "accounts[0,1,2,3]")));
+    let answer = rogue.answer(1);
+    let says = "no request has named the rows";
+    assert!(matches!(&answer, Some(Between::Decline { reason, .. }) if reason.contains(says)), "{answer:?}");
+    rogue.tells(1, &proposal(2, Fill::new()));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
+    drop(rogue);
+    end_well(parties, 0);
+}
+
 /// Party 0 puts rows in place of those that the client has asked for: nobody takes part.
 #[test]
 fn a_party_that_orders_changes_no_rows() {

@@ -1,0 +1,156 @@
+//! A party's part in one run over links that are lent to it.
+
+use super::wanted::Ready;
+use super::{Holdings, Known, Shared, batch, mesh};
+use crate::auto_select::Measured;
+use crate::deployment::run_over;
+use crate::endpoint::hex;
+use crate::living::Quota;
+use crate::living::control::{MEASURE, Player, Proposal, bound};
+use crate::run::{Given, Own};
+use crate::state::Residents;
+use crate::{Endpoint, Error, Fill, Kept, Report, Run, Source};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+use tacit_net::Transport;
+use tacit_net::stream::Lent;
+use tacit_program::Value;
+use tacit_session::{Agreement, OsEntropy, Session};
+
+/// A party's part in a run.
+pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
+    if proposal.program == MEASURE {
+        return measure(shared, proposal, links);
+    }
+    let Shared { config, chosen, offers, holdings, wrap, measured } = shared;
+    let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
+        return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
+    };
+    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+    let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
+    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    let (store, state) = match held.as_deref_mut() {
+        Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
+        None => (None, None),
+    };
+    let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
+    let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
+    let given = Given::Values(vec![inputs]);
+    let fill;
+    let own = match state {
+        Some((state, own)) if offer.compiled.has_residents() => {
+            // Each party makes of it what its own words leave to a request, and they agree on what comes out.
+            fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
+            let residents = Residents { state, fill: &fill, store };
+            Own::on(given, residents, &endpoint)?
+        }
+        _ => {
+            Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None, measured: None }
+        }
+    };
+    let transport: Box<dyn Transport> = match wrap {
+        Some(wrap) => wrap(links),
+        None => Box::new(links),
+    };
+    let measured = measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = Own { measured, ..own };
+    let mesh = mesh(transport, config, config.me(), &players);
+    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
+    Ok(runs?.swap_remove(0))
+}
+
+/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
+pub(super) fn play_wanted(
+    shared: &Shared,
+    proposal: &Proposal,
+    ready: &Ready,
+    links: Lent,
+) -> Result<Run, Error> {
+    let Shared { config, chosen, holdings, wrap, .. } = shared;
+    let Ready { endpoint, job } = ready;
+    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
+    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+    let endpoint =
+        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
+    let given = Given::Values(vec![inputs]);
+    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut apart = None;
+    if compiled.program().keeps().is_empty() {
+        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
+            apart = Some(state.apart(compiled.program(), fill)?);
+        }
+        held = None;
+    }
+    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
+    let own = match apart.as_mut().or(whole) {
+        Some(state) if compiled.has_residents() => {
+            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
+        }
+        _ => Own { given, source: Source::InRun, residents: None, measured: None },
+    };
+    let transport: Box<dyn Transport> = match wrap {
+        Some(wrap) => wrap(links),
+        None => Box::new(links),
+    };
+    let measured = shared.measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = Own { measured, ..own };
+    let mesh = mesh(transport, config, config.me(), &players);
+    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
+    drop(held);
+    Ok(runs?.swap_remove(0))
+}
+
+/// A party's part in measuring the links to the others, between runs. What it gives is for the runs to come.
+fn measure(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
+    let Shared { config, measured, .. } = shared;
+    let parties = config.parties().iter().map(|party| party.name.clone()).collect();
+    let words =
+        format!("tacit {}, {}", env!("CARGO_PKG_VERSION"), bound(proposal.run, "", &Fill::new(), &[]));
+    let agreement = Agreement::among(parties, "links measured", words);
+    let mesh = mesh(Box::new(links), config, config.me(), &[]);
+    let begun = Instant::now();
+    let ended = |error: tacit_session::Error| Error::Aborted {
+        lane: None,
+        at: None,
+        attempt: false,
+        cause: error.into(),
+    };
+    let mut session = Session::establish(mesh, agreement, Box::new(OsEntropy)).map_err(ended)?;
+    let net = session.measure().map_err(ended)?;
+    session.close().map_err(ended)?;
+    let found = Arc::new(Measured { number: proposal.run, net });
+    *measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+    Ok(Run { outputs: Vec::new(), report: Report { elapsed: begun.elapsed(), ..Report::default() } })
+}
+
+/// Logs how a run ended: of what was given and learnt nothing.
+pub(super) fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures: &mut Quota) {
+    let (run, program) = (proposal.run, &proposal.program);
+    match result {
+        Ok(Run { report, .. }) => {
+            let seconds = report.elapsed.as_secs_f64();
+            let sent_bytes: u64 = report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
+            tracing::info!(
+                run,
+                program = hex(program),
+                seconds,
+                sent_bytes,
+                rounds = report.rounds,
+                "run ended"
+            );
+        }
+        Err(error) => {
+            let Some(untold) = failures.admit(Instant::now()) else { return };
+            tracing::warn!(
+                run,
+                program = hex(program),
+                attempt = error.is_attempt(),
+                error = error.to_string(),
+                untold,
+                "run failed"
+            );
+        }
+    }
+}
