@@ -238,7 +238,7 @@ def test_groups_are_joined_again(how: str, monkeypatch: pytest.MonkeyPatch) -> N
     same_rows(got["back"], merged(groups, first, how))
 
 
-@pytest.mark.parametrize("nulls", [(False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("nulls", list(itertools.product([False, True], repeat=2)))
 def test_few_groups_are_all_there_with_nulls_in_any_key(nulls: tuple[bool, bool]) -> None:
     kinds = {
         "whole": tables.integer(-1, 2, null=nulls[0]),
@@ -409,6 +409,11 @@ def test_what_is_revealed_says_nothing_of_where_rows_stood(query: Any) -> None:
 def test_rows_arent_in_the_order_of_a_column_that_is_gone(query: Any) -> None:
     for got in orders(query, *PAY):
         assert got == sorted(got)
+
+
+def test_a_window_without_an_order_skips_hidden_rows() -> None:
+    for got in orders(lambda t: t.select("name").window("place", None, "count"), *PAY):
+        assert got == [(10 + place, place + 1) for place in range(7)]
 
 
 def test_windows_look_back() -> None:
