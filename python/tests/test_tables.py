@@ -287,6 +287,23 @@ def test_joins_of_joins_are_those_of_pandas(rows: int, monkeypatch: pytest.Monke
             same_rows(got["groups"], both[["id", "y", "x"]])
 
 
+def test_a_key_that_another_stands_for_is_joined_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "FEW", 0)
+    frames = [pd.DataFrame({"id": [7, 8, 9], column: [7, 8, 9]}) for column in "xyz"]
+
+    @tacit.function
+    def joined(x: Any, y: Any, z: Any) -> Any:
+        both = x.join(y.rename({"id": "other"}), on={"id": "other"})
+        known = both.join(z, on={"other": "id"}).select("other", "z")
+        return tacit.reveal(x.join(known, on={"id": "other"}).select("x", "z"))
+
+    with tacit.local() as run:
+        for rows in range(3, 10):
+            shapes = keyed("a", "x", rows), keyed("b", "y", 4), keyed("c", "z", 5)
+            got = run(joined.trace(*shapes), a=frames[0], b=frames[1], c=frames[2])
+            assert rows_of(got) == [(7, 7), (8, 8), (9, 9)]
+
+
 def test_groups_have_the_keys_of_rows_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookups, "FEW", 0)
     kinds = {"id": tables.integer(0, 199), "x": tables.integer(0, 9)}

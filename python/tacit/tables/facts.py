@@ -17,8 +17,9 @@ class Facts:
 
     Attributes:
         unique: Sets of columns of which no two rows have the same values.
-        order: Columns by which all rows ascend, those that don't count too. Where the first of these are
-            unique, a row that counts comes after all that have the same values and don't.
+        order: Columns by which all rows ascend, those that don't count too.
+        last: How many of the first of these it takes until a row that counts comes after all that have the
+            same values in them; `None`, if it may not.
         bounds: How many different values some columns have together at most.
         determines: Sets of columns, each with those whose values follow from them.
         equal: Pairs of columns that have the same value in each row.
@@ -29,6 +30,7 @@ class Facts:
 
     unique: frozenset[Names] = frozenset()
     order: tuple[str, ...] = ()
+    last: int | None = None
     bounds: Mapping[Names, int] = field(default_factory=dict)
     determines: tuple[tuple[Names, Names], ...] = ()
     equal: tuple[Names, ...] = ()
@@ -39,6 +41,10 @@ class Facts:
         """Whether no two rows have the same values in these columns."""
         given = frozenset(columns)
         return any(key <= given for key in self.unique)
+
+    def ends_with_one(self, count: int) -> bool:
+        """Whether the last of rows with the same values in the first columns counts, if any does."""
+        return self.last is not None and self.last <= count <= len(self.order)
 
     def bound(self, columns: Iterable[str], domains: Mapping[str, int], rows: int) -> int:
         """How many different values these columns have together at most."""

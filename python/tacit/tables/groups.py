@@ -247,6 +247,7 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
     facts = Facts(
         unique=frozenset((unique,)),
         order=() if any(table[name].valid is not None for name in keys) else tuple(keys),
+        last=len(keys),
         bounds={unique: domain},
         determines=((unique, frozenset(columns)),),
         settled=unique,
@@ -296,6 +297,7 @@ def _ordered(
     facts = Facts(
         unique=frozenset(unique),
         order=tuple(least) if frozenset(least) in unique else (),
+        last=len(least),
         bounds={**dict.fromkeys(unique, size), **table.facts.renamed({key: key for key in keys}).bounds},
         determines=tuple((key, frozenset(columns)) for key in unique),
         settled=frozenset(least) if frozenset(least) in unique else None,

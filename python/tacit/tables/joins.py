@@ -99,6 +99,8 @@ class _Merged:
     """The columns of keys, of both tables, in the order in which they count."""
     ascends: bool
     """Whether rows of the second table ascend by these columns, those that don't count too."""
+    ends_with_one: bool
+    """Whether of its rows with the same values in them the last one counts, if any does."""
     keys: list[Tensor]
     seeks: Tensor
     """Whether a row is one of those that look for a key."""
@@ -160,7 +162,8 @@ def _compared(
     valid = left.valid & (~found if how == "anti" else found) if how != "left" else left.valid
     facts = _facts(left, right, pairs, how, names, alone_is_left=False)
     nulls = any(left[name].valid is not None for name in pairs)
-    kept = replace(facts, order=left.facts.order if not nulls or how in ("left", "anti") else ())
+    ascends = not nulls or how in ("left", "anti")
+    kept = replace(facts, order=left.facts.order if ascends else (), last=left.facts.last)
     result = type(left)(columns, valid, kept, left.faults + right.faults)
     if left.blocks is not None and all(columns[name] is left.columns[name] for name in left.blocks[0]):
         result.blocks = left.blocks
@@ -303,7 +306,7 @@ def _merge(
     words = _same_spans(_key_words(first, nullable), _key_words(second, nullable))
     # With the same key, rows that have it come before those that look for it, and where only one of these
     # counts, it is the last.
-    unique = many.facts.is_unique(theirs)
+    unique = many.facts.is_unique(theirs) and (not sorted_many or many.facts.ends_with_one(len(theirs)))
     sides = (alone.constant(0), many.valid + 1 if unique else many.constant(1))
     keys = [packed([*one, (side, 3)]) for one, side in zip(words, sides, strict=True)]
     valid_key, seeking = both_valid(*first), both_valid(*second)
@@ -354,6 +357,7 @@ def _merge(
     return _Merged(
         order=order,
         ascends=not any(nulls),
+        ends_with_one=unique,
         keys=plain,
         seeks=seeks,
         last=last,
@@ -377,7 +381,7 @@ def _pair_order(alone: Table, many: Table, pairs: dict[str, str]) -> tuple[list[
     """The pairs of columns in the order that they are sorted by, and whether the first table is in it."""
     order = [(name, pairs[name]) for name in _prefix(alone.facts.order, pairs)]
     # A row that doesn't count may have another value in what comes behind.
-    if len(order) == len(pairs) and alone.facts.is_unique(pairs):
+    if len(order) == len(pairs) and alone.facts.ends_with_one(len(order)):
         return order, True
     back = {there: here for here, there in pairs.items()}
     order = [(back[name], name) for name in _prefix(many.facts.order, back)]
@@ -436,7 +440,12 @@ def _narrowed(table: Table, merged: _Merged, order: list[str], rows: int) -> Tab
         table.blocks = tuple(order), merged.starts
         return table
     _, kept = compact(merged.seeks, table.tensors(), rows)
-    return table.with_tensors(kept, replace(table.facts, order=tuple(order) if merged.ascends else ()))
+    facts = replace(
+        table.facts,
+        order=tuple(order) if merged.ascends else (),
+        last=len(order) if merged.ends_with_one else None,
+    )
+    return table.with_tensors(kept, facts)
 
 
 def _facts(

@@ -385,6 +385,11 @@ def of_inputs(schema: Schema, tensors: Mapping[str, Tensor]) -> Table:
     facts = Facts(
         unique=unique,
         order=schema.order,
+        # What fills a table up are copies of its first row, before it.
+        last=next(
+            (n for n in range(len(schema.order) + 1) if any(key <= {*schema.order[:n]} for key in unique)),
+            None,
+        ),
         bounds=dict.fromkeys(unique, schema.rows),
         determines=tuple((key, everything) for key in unique),
     )
