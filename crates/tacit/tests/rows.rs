@@ -140,10 +140,10 @@ fn a_table_whose_rows_change_stays_as_large_as_it_is() {
         "{refused}"
     );
     // On disk and in memory there are as many dropped ones as are told of, and the table.
-    for opened in [world.states.swap_remove(0).list(), {
-        drop(world);
-        on_disk("replicated", folder.path()).states[1].list()
-    }] {
+    let in_memory = world.states[0].list();
+    drop(world);
+    let on_disk_again = on_disk("replicated", folder.path()).states[1].list();
+    for opened in [in_memory, on_disk_again] {
         let dropped = opened.iter().filter(|value| value.standing == Standing::Dropped).count();
         assert_eq!((dropped, opened.len(), opened.last().unwrap().about.version), (32, 33, 41));
     }

@@ -146,7 +146,7 @@ fn public_registers_are_whole_in_each_bank_and_go_where_constants_do() {
         Local::MulPublic { a: secret, c: Public::Register(twice), dst: product },
         Local::Constant { value: Public::Register(opened), dst: shared },
         Local::PublicBits { a: opened, bits: 3, dst: bits },
-        Local::Gather { a: secret, index: places, dst: gathered },
+        Local::Gather { a: secret, index: places, block: 1, dst: gathered },
     ];
     for step in &steps {
         builder.local(step.clone());
