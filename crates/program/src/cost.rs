@@ -101,12 +101,12 @@ pub struct PhaseCost {
 impl PhaseCost {
     /// Payload bytes that an endpoint sends.
     pub fn sent_by(&self, endpoint: usize) -> u64 {
-        self.links.iter().filter(|link| link.from == endpoint).map(|link| link.bytes).sum()
+        total(self.links.iter().filter(|link| link.from == endpoint).map(|link| link.bytes))
     }
 
     /// Payload bytes on all links.
     pub fn bytes(&self) -> u64 {
-        self.links.iter().map(|link| link.bytes).sum()
+        total(self.links.iter().map(|link| link.bytes))
     }
 
     /// Payload bytes on the busiest link.
@@ -146,10 +146,18 @@ impl PhaseCost {
             return;
         }
         match self.links.binary_search_by_key(&(from, to), |link| (link.from, link.to)) {
-            Ok(place) => self.links[place].bytes += bytes,
+            Ok(place) => {
+                let carried = &mut self.links[place].bytes;
+                *carried = carried.saturating_add(bytes);
+            }
             Err(place) => self.links.insert(place, Link { from, to, bytes }),
         }
     }
+}
+
+/// All of these together, or the largest number there is.
+fn total(parts: impl Iterator<Item = u64>) -> u64 {
+    parts.fold(0, u64::saturating_add)
 }
 
 /// The cost of a run, or of a part of one. As JSON it is an object with a key for each phase that costs anything.
@@ -168,16 +176,17 @@ impl Cost {
     /// Adds rounds that follow on those already there.
     pub fn add_rounds(&mut self, phase: Phase, rounds: u64) {
         if rounds > 0 {
-            self.phases.entry(phase).or_default().rounds += rounds;
+            let own = &mut self.phases.entry(phase).or_default().rounds;
+            *own = own.saturating_add(rounds);
         }
     }
 
-    /// Adds a phase's cost so many times, one after another.
+    /// Adds a phase's cost so many times, one after another; what is beyond 64 bits stays the largest number there is.
     pub fn add_times(&mut self, phase: Phase, cost: &PhaseCost, times: u64) {
-        self.add_rounds(phase, times * cost.rounds);
+        self.add_rounds(phase, times.saturating_mul(cost.rounds));
         let own = self.phases.entry(phase).or_default();
         for link in &cost.links {
-            own.carry(link.from, link.to, times * link.bytes);
+            own.carry(link.from, link.to, times.saturating_mul(link.bytes));
         }
     }
 
@@ -204,17 +213,17 @@ impl Cost {
 
     /// Payload bytes that an endpoint sends, over all phases.
     pub fn sent_by(&self, endpoint: usize) -> u64 {
-        self.phases.values().map(|cost| cost.sent_by(endpoint)).sum()
+        total(self.phases.values().map(|cost| cost.sent_by(endpoint)))
     }
 
     /// Payload bytes on all links, over all phases.
     pub fn bytes(&self) -> u64 {
-        self.phases.values().map(PhaseCost::bytes).sum()
+        total(self.phases.values().map(PhaseCost::bytes))
     }
 
     /// Rounds of all phases, one after another.
     pub fn rounds(&self) -> u64 {
-        self.phases.values().map(|cost| cost.rounds).sum()
+        total(self.phases.values().map(|cost| cost.rounds))
     }
 
     /// An estimate of the seconds that the network takes: those of all phases, one after another

@@ -36,6 +36,8 @@ pub(crate) fn most(one: &Endpoint, allowed: usize) -> usize {
     let taken = |name: &String| one.parties.contains(name);
     let fits = allowed > 1
         && !one.clients.is_empty()
+        // What all parties know is said of a run, not of an instance.
+        && one.compiled.program().known().is_empty()
         && (one.compiled.program().times(2, &one.clients).is_ok())
         && !(0..MOST)
             .any(|at| one.clients.iter().any(|client| taken(&tacit_program::Instances::name(client, at))));

@@ -25,7 +25,7 @@ pub(crate) const LATE: Duration = Duration::from_secs(5);
 /// The pause before a party asks again for a run of a program of parties alone that came to nothing.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Bytes of a tag.
-const MAX_TAG: usize = 256;
+pub(crate) const MAX_TAG: usize = 256;
 /// Runs at a time of one client at most; never all that there may be, unless that is one.
 const RUNS_EACH: usize = 2;
 /// A client is put aside after so many runs that ended in the middle of a check because it was lost.
@@ -323,7 +323,9 @@ impl Desk {
                     None
                 }
                 Between::Want { program, tag } if self.me == 0 => {
-                    self.wants.is_wanted_by(party, (program, tag));
+                    if tag.len() <= MAX_TAG {
+                        self.wants.is_wanted_by(party, (program, tag));
+                    }
                     None
                 }
                 Between::Unwant { program, tag } if self.me == 0 => {

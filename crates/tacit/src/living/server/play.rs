@@ -29,7 +29,11 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
     let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
     let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    // A run that needs nothing of what is held holds up no other: parties may begin two runs in either order.
+    let needs =
+        |held: &Holdings| held.store.is_some() || held.state.is_some() && offer.compiled.has_residents();
+    let held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut held = held.filter(|held| needs(held));
     let (store, state) = match held.as_deref_mut() {
         Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
         None => (None, None),

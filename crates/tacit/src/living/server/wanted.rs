@@ -5,6 +5,7 @@ use super::{Server, Shared};
 use crate::deployment::endpoint_of;
 use crate::living::asker::{Asked, Asker, Job, declined};
 use crate::living::control::Proposal;
+use crate::living::desk::MAX_TAG;
 use crate::state::NO_STATE;
 use crate::{Compiled, Endpoint, Error, Run};
 use std::sync::Arc;
@@ -70,6 +71,9 @@ impl Server {
                     let refused =
                         || Error::Refused("a run of this program and tag is wanted already".to_owned());
                     match endpoint {
+                        Ok(_) if want.1.len() > MAX_TAG => {
+                            job.end(Err(Error::Refused(format!("a tag has {MAX_TAG} bytes at most"))));
+                        }
                         Ok(_) if self.wanted.contains_key(&want) => job.end(Err(refused())),
                         Ok(_) if self.desk.is_done() => {
                             job.end(Err(declined("it begins no more runs")));
@@ -111,6 +115,11 @@ impl Server {
             std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
         }
         log_end(proposal, &result, &mut self.failures);
+        // After this party's own trouble no run could go well.
+        if let Err(error @ (Error::Store(_) | Error::NotDestroyed { .. } | Error::Feed(_))) = result {
+            let _ = asker.send(Err(declined(&error.to_string())));
+            return Err(error);
+        }
         // If nobody waits any more, nobody asks.
         let _ = asker.send(result);
         admitted
