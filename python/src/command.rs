@@ -16,6 +16,7 @@ use crate::values;
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
 /// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
 /// `network(name, rows, quick, folder)` writes files, or says why not.
+#[expect(clippy::too_many_arguments, reason = "one for each thing that only Python can do")]
 #[pyfunction]
 #[pyo3(name = "main")]
 pub(crate) fn run(

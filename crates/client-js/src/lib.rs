@@ -168,7 +168,11 @@ fn vectors(shape: Register, parts: &[Vec<String>]) -> Result<Vec<Buffer>, String
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 fn bytes(text: &str) -> Result<Vec<u8>, String> {

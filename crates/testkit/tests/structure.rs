@@ -230,13 +230,14 @@ const THREE: [&str; 10] = [
 
 /// Lines that look so and mean something else (planes of bits, additive components, inputs of a program, axes), or are a
 /// benchmark of protocols for three: by file and sign, how many.
-const NOT_PARTIES: [(&str, &str, usize); 11] = [
+const NOT_PARTIES: [(&str, &str, usize); 12] = [
     ("crates/cli/src/bench/spec.rs", "\"P0\", \"P1\", \"P2\"", 1),
     ("crates/engine/src/bank.rs", "0..3)", 1),
     ("crates/kernel/src/gates.rs", "[usize; 3]", 1),
     ("crates/kernel/src/relation/avx512.rs", "% 3", 2),
     ("crates/program/src/lower/numbers/bits/sum.rs", "[usize; 3]", 1),
     ("crates/program/src/lower/numbers/three.rs", "0..3)", 1),
+    ("crates/program/src/plan/components.rs", "% 3", 1),
     ("crates/testkit/src/conformance/attacks/programs.rs", "0..3)", 2),
     ("crates/testkit/src/conformance/attacks/stage.rs", "% 3", 1),
     ("crates/testkit/src/conformance/attacks/stage.rs", "0..3)", 1),
@@ -273,7 +274,7 @@ const MOST_LINES: usize = 600;
 
 /// Files that are longer, and how long at most. The list may only shrink.
 const LONG: [(&str, usize); 3] = [
-    ("crates/cli/tests/processes.rs", 1001),
+    ("crates/cli/tests/processes.rs", 997),
     ("crates/net/src/mesh/tests.rs", 677),
     ("crates/net/tests/setup.rs", 636),
 ];

@@ -161,7 +161,9 @@ mod tests {
                 build.sort(keys, &[]).unwrap(),
                 build.sort_by_network(keys, &[]).unwrap(),
             ] {
-                sorted.into_iter().for_each(|id| build.reveal(id, Recipient::All).unwrap());
+                for id in sorted {
+                    build.reveal(id, Recipient::All).unwrap();
+                }
             }
             let count = rows * length;
             let word = |key: i64| key as u64;

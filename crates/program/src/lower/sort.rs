@@ -157,7 +157,9 @@ mod tests {
             build.input("alice", "pairs", Dtype::Int, &[rows, length, 2], Range::new(-9, 9999)).unwrap();
         let bits = build.input("alice", "bits", Dtype::Bool, &[rows, length], None).unwrap();
         for sorted in [build.sort(keys, &[pairs, bits]).unwrap(), build.sort(bits, &[keys]).unwrap()] {
-            sorted.into_iter().for_each(|id| build.reveal(id, Recipient::All).unwrap());
+            for id in sorted {
+                build.reveal(id, Recipient::All).unwrap();
+            }
         }
         build.finish().unwrap()
     }

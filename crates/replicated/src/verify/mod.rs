@@ -31,6 +31,7 @@ mod fiat_shamir;
 mod field;
 mod interactive;
 mod log;
+mod long_vectors;
 mod part;
 mod planes;
 mod polynomial;

@@ -1,8 +1,9 @@
 //! What a party has to do for a batch's proofs in each step, and the messages that it writes and reads then.
 
-use super::field::{Field, LONG, Spare, read};
+use super::field::{Field, Spare, read};
 use super::log::Batch;
-use super::ring;
+use super::long_vectors::LongVectors;
+use super::ring::log;
 use crate::planted::{Mistake, planted};
 use tacit_engine::Error;
 use tacit_session::Session;
@@ -31,37 +32,10 @@ pub(super) struct Memory {
     pub(super) spare: Spare,
     /// Bits.
     pub(super) batches: Vec<Batch>,
-    /// LongVectors of products.
-    pub(super) products: Vec<ring::Batch>,
+    /// Words of products.
+    pub(super) products: Vec<log::Batch>,
     /// Vectors over fields of proofs of products.
     pub(super) words: LongVectors,
-}
-
-/// Vectors that are kept: a batch's proofs have four long ones, and as many that these are folded to.
-const SPARE: usize = 8;
-
-/// Long vectors of words that aren't needed any more: new memory would have to be cleared by the system, page by page.
-#[derive(Default)]
-pub(super) struct LongVectors(Vec<Vec<u64>>);
-
-impl LongVectors {
-    /// So many zeros.
-    pub(super) fn take(&mut self, len: usize) -> Vec<u64> {
-        let fitting = self.0.iter().enumerate().filter(|(_, vector)| vector.capacity() >= len);
-        let smallest = fitting.filter(|_| len >= LONG).min_by_key(|(_, vector)| vector.capacity());
-        let at = smallest.map(|(at, _)| at);
-        let mut vector = at.map(|at| self.0.swap_remove(at)).unwrap_or_default();
-        vector.clear();
-        vector.resize(len, 0);
-        vector
-    }
-
-    /// Takes back what isn't needed any more.
-    pub(super) fn put(&mut self, vector: Vec<u64>) {
-        if vector.len() >= LONG && self.0.len() < SPARE {
-            self.0.push(vector);
-        }
-    }
 }
 
 /// Bytes of a step's messages.

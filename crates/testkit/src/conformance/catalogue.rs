@@ -340,12 +340,11 @@ static SAMPLES: [Sample; 44] = [
         // By bits, of which many are equal: rows of two, or bits, as a network has no choice between integers to some moduli.
         let (p, count) = (o.bits(0)?, o.len as i64);
         let keys = o.build.reshape(p, &[1, count])?;
-        let rows = match o.numbers.range {
-            Some(_) => o.shaped(1, &[1, o.len, 2])?,
-            None => {
-                let q = o.bits(1)?;
-                o.build.reshape(q, &[1, count])?
-            }
+        let rows = if o.numbers.range.is_some() {
+            o.shaped(1, &[1, o.len, 2])?
+        } else {
+            let q = o.bits(1)?;
+            o.build.reshape(q, &[1, count])?
         };
         Ok(o.build.sort(keys, &[rows])?[1])
     }),

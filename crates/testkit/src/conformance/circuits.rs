@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Circuit, Wire};
-use tacit_program::{Dtype, Program, Recipient};
+use tacit_program::{Dtype, Feature, Program, Recipient};
 
 use super::{Subject, cost, equality};
 use crate::Rng;
@@ -77,7 +77,9 @@ fn of_tiles(subject: &Subject, circuits: &[(usize, usize, usize)]) {
         let circuit = wide_circuit(&mut rng, width, layers);
         let program = program(subject, &circuit, instances, false);
         let what = format!("{layers} layers of {width} ANDs on {instances} instances");
-        if instances > subject.longest || !subject.offers(&program) {
+        // Where circuits are products, there are no tiles.
+        let has_tiles = subject.protocol.capabilities().offers(Feature::Circuit);
+        if instances > subject.longest || !has_tiles || !subject.offers(&program) {
             continue;
         }
         equality::check(subject, &program, &mut rng, &what);

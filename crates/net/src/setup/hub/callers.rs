@@ -23,7 +23,7 @@ impl Hub {
         if shown != has_shown {
             match self.config.identity() {
                 Ok(identity) => {
-                    (self.identity, self.shown, self.tried, is_other) = (identity, shown, shown, true)
+                    (self.identity, self.shown, self.tried, is_other) = (identity, shown, shown, true);
                 }
                 // Tried again when its file or a list has changed: it may be accepted here by then.
                 Err(error) if listed || self.tried != shown => {

@@ -1,7 +1,7 @@
 //! Folding over a field whose prime is drawn with the challenge: as [`super::super::proof`] has it for fields that are
 //! known before, with a shared claim, a value at 1 that follows from the others, and a masked last round.
 
-use super::super::part::LongVectors;
+use super::super::long_vectors::LongVectors;
 use super::super::schedule::FoldingSchedule;
 use tacit_kernel::prime::{Prime, Weight};
 

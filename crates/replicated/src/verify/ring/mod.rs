@@ -27,7 +27,7 @@
 
 mod coins;
 mod fold;
-mod log;
+pub(super) mod log;
 mod quotients;
 mod statement;
 #[cfg(test)]
@@ -39,7 +39,8 @@ pub(crate) use statement::{Operation, Outputs};
 use super::draws;
 use super::field::WORD_BYTES;
 use super::interactive::{ends_at, seed_at, values_at};
-use super::part::{Bytes, LongVectors, Memory, Out, Proof, Reader, other_verifier, settle};
+use super::long_vectors::LongVectors;
+use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier, settle};
 use super::schedule::FoldingSchedule;
 use super::seeds::{Seed, before, chain, give_word, take_seed, take_word, word_bytes};
 use crate::planted::{Mistake, planted};

@@ -5,7 +5,7 @@
 //! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
 
 use super::super::counts::Counts;
-use super::super::part::LongVectors;
+use super::super::long_vectors::LongVectors;
 use std::borrow::Cow;
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
@@ -185,7 +185,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// LongVectors of a narrower ring, times what makes its modulus 2^64.
+/// Words of a narrower ring, times what makes its modulus 2^64.
 fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
     if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
 }

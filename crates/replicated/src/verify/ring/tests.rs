@@ -1,6 +1,6 @@
 //! Prover and verifiers in one process, without messages.
 
-use super::super::part::LongVectors;
+use super::super::long_vectors::LongVectors;
 use super::super::testing::Rng;
 use super::coins::ProofId;
 use super::fold::{Vectors, claim, fold_to_point};
