@@ -42,7 +42,9 @@ fn outcomes(protocol: &'static dyn Protocol, plan: Plan, keys: [u64; 4]) -> Hash
     }
     assert_eq!(opened.len(), SORTS);
     let mut counts = HashMap::new();
-    opened.into_values().for_each(|bits| *counts.entry(bits).or_insert(0) += 1);
+    for bits in opened.into_values() {
+        *counts.entry(bits).or_insert(0) += 1;
+    }
     counts
 }
 

@@ -21,7 +21,7 @@ fn runs_go_by_what_was_measured_between_them() {
     let house = House::new();
     let program = square();
     let servers = [0, 1, 2].map(|number| open(&house, number, &program));
-    let shared = servers.each_ref().map(|server| server.shared());
+    let shared = servers.each_ref().map(Server::shared);
     let parties = servers.map(Party::serves);
     let numbers = || shared.each_ref().map(|shared| shared.measurement());
     let start = std::time::Instant::now();

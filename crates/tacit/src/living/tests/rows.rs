@@ -65,8 +65,8 @@ fn looks(seat: &mut Seat, rows: &str) -> Result<Option<Value>, Error> {
     Ok(seat.run(&look(), PROTOCOL, &[], &|_, _| ())?.outputs.swap_remove(0))
 }
 
-fn pair(one: i64, two: i64) -> Option<Value> {
-    Some(Value { shape: vec![2], data: Data::Int(vec![one, two]) })
+fn pair(one: i64, two: i64) -> Value {
+    Value { shape: vec![2], data: Data::Int(vec![one, two]) }
 }
 
 /// What parties say to a client's choice that comes to nothing.
@@ -81,13 +81,13 @@ fn clients_choose_rows_that_runs_read_and_keep() {
     let parties = serve(&house, &[look(), put()], states(None), [fill(), fill(), fill()]);
     let mut alice = seat(house.config("alice"), Some("guest"));
     let mut bob = seat(house.config("bob"), Some("guest"));
-    assert_eq!(looks(&mut alice, "accounts[3,0]").unwrap(), pair(40, 10));
-    assert_eq!(looks(&mut bob, "accounts[1,1]").unwrap(), pair(20, 20));
+    assert_eq!(looks(&mut alice, "accounts[3,0]").unwrap(), Some(pair(40, 10)));
+    assert_eq!(looks(&mut bob, "accounts[1,1]").unwrap(), Some(pair(20, 20)));
     bob.choose(Fill::new().keeping("accounts", "accounts[1]"));
     bob.run(&put(), PROTOCOL, &[Some(ints(-7))], &|_, _| ()).unwrap();
     // The other rows are as they were.
-    assert_eq!(looks(&mut alice, "accounts[0,1]").unwrap(), pair(10, -7));
-    assert_eq!(looks(&mut alice, "accounts[2,3]").unwrap(), pair(30, 40));
+    assert_eq!(looks(&mut alice, "accounts[0,1]").unwrap(), Some(pair(10, -7)));
+    assert_eq!(looks(&mut alice, "accounts[2,3]").unwrap(), Some(pair(30, 40)));
     for (rows, says) in [
         ("accounts[4,0]", "has no row 4"),
         ("accounts[0]", "of those rows; the program reads"),
@@ -103,9 +103,10 @@ fn clients_choose_rows_that_runs_read_and_keep() {
     assert!(reason.contains("the request has to say what slot \"accounts\" is about"), "{reason}");
     // Two at a time: each has the rows that it has asked for, and none of the other's.
     thread::scope(|scope| {
-        for (seat, rows, learns) in
-            [(&mut alice, "accounts[0,0]", pair(10, 10)), (&mut bob, "accounts[1,2]", pair(-7, 30))]
-        {
+        for (seat, rows, learns) in [
+            (&mut alice, "accounts[0,0]", Some(pair(10, 10))),
+            (&mut bob, "accounts[1,2]", Some(pair(-7, 30))),
+        ] {
             scope.spawn(move || {
                 for _ in 0..5 {
                     assert_eq!(looks(seat, rows).unwrap(), learns);

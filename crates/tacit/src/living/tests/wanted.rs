@@ -57,7 +57,7 @@ fn want(
     askers: &[Asker],
     compiled: &Arc<Compiled>,
     tag: &str,
-    fill: crate::Fill,
+    fill: &crate::Fill,
     inputs: impl Fn(usize) -> Vec<Option<Value>>,
     within: Duration,
 ) -> Vec<Result<Run, Error>> {
@@ -84,7 +84,7 @@ fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str
             seat.run(&program, "replicated-malicious", &[Some(bits(key))], &|_, _| ())
         }
     });
-    for run in want(askers, keeper, &tag, crate::Fill::new().keeping("new", name), |_| vec![None], LONG) {
+    for run in want(askers, keeper, &tag, &crate::Fill::new().keeping("new", name), |_| vec![None], LONG) {
         assert_eq!(run.unwrap().report.kept, [format!("{name}@1")]);
     }
     alice.join().unwrap().unwrap();
@@ -101,7 +101,7 @@ fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
         for (tag, name, product) in [("1", "ann's", 21), ("2", "ben's", 35), ("3", "ann's", 21)] {
             let (askers, reader) = (&askers, &reader);
             scope.spawn(move || {
-                for run in want(askers, reader, tag, [("key", name)].into(), |_| vec![Some(bits(7))], LONG) {
+                for run in want(askers, reader, tag, &[("key", name)].into(), |_| vec![Some(bits(7))], LONG) {
                     assert_eq!(run.unwrap().outputs, [Some(bits(product))]);
                 }
             });
@@ -109,21 +109,21 @@ fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
     });
     // Who has another public number ends the run, and no more.
     let differ = |me| vec![Some(bits(7 + u8::from(me == 2)))];
-    for run in want(&askers, &reader, "4", [("key", "ann's")].into(), differ, LONG) {
+    for run in want(&askers, &reader, "4", &[("key", "ann's")].into(), differ, LONG) {
         assert!(matches!(run, Err(Error::Aborted { .. })), "{run:?}");
     }
     // So does who keeps under another name.
-    let runs = want(&askers, &reader, "5", [("key", "carl's")].into(), |_| vec![Some(bits(7))], LONG);
+    let runs = want(&askers, &reader, "5", &[("key", "carl's")].into(), |_| vec![Some(bits(7))], LONG);
     assert!(runs.iter().all(Result::is_err));
     // What not all want comes to nothing in its time, and holds nobody up.
     let short = Duration::from_millis(300);
-    for run in want(&askers[..2], &reader, "6", [("key", "ann's")].into(), |_| vec![Some(bits(7))], short) {
+    for run in want(&askers[..2], &reader, "6", &[("key", "ann's")].into(), |_| vec![Some(bits(7))], short) {
         assert!(matches!(run, Err(Error::Declined { .. })), "{run:?}");
     }
     for asker in &askers {
         asker.drop_value("ben's").unwrap();
     }
-    let runs = want(&askers, &reader, "7", [("key", "ben's")].into(), |_| vec![Some(bits(7))], LONG);
+    let runs = want(&askers, &reader, "7", &[("key", "ben's")].into(), |_| vec![Some(bits(7))], LONG);
     assert!(runs.into_iter().all(|run| run.unwrap_err().to_string().contains("dropped")));
     end_well(parties, 0);
 }
