@@ -69,8 +69,10 @@ fn shared(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
     let is_seed = |delivery: &&Delivery| {
         delivery.at.part == step::SEED && [delivery.from, delivery.to].contains(&ALICE)
     };
-    let seeds: Vec<String> =
-        trace.iter().filter(is_seed).flat_map(|delivery| delivery.payload.chunks(16).map(hex)).collect();
+    let seeds = trace.iter().filter(is_seed).flat_map(|delivery| delivery.payload.chunks(16).map(hex));
+    // Not as they came: threads decide that.
+    let mut seeds: Vec<String> = seeds.collect();
+    seeds.sort();
     let is_input = |to: usize| {
         move |delivery: &&Delivery| {
             (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (ALICE, to, step::INPUT, input)
