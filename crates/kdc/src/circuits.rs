@@ -1,7 +1,7 @@
 //! Kerberos' cryptography as Boolean circuits, from what records of long-term keys have ready: an expanded Ke, and the states of
 //! HMAC after the two blocks of Ki. Strings are bits of bytes, the least significant first.
 //!
-//! What all three servers know of a request goes in as public bits ([`public`]), which the servers have made sure are the same at
+//! What all three servers know of a request goes in as public bits (`public`), which the servers have made sure are the same at
 //! all of them. They say lengths, too, so one circuit serves all messages of a class ([`Class`]).
 
 mod further;

@@ -13,7 +13,7 @@
 //! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
 //! | [`order`], [`admin`] | new keys |
-//! | [`client`], [`bench`] | a client, and how many a realm serves |
+//! | [`client`], [`mod@bench`] | a client, and how many a realm serves |
 //! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
 pub mod admin;

@@ -15,7 +15,7 @@
 //!
 //! **Room for pairs.** The number of pairs varies: new rows, k of them, fall into m + 1 gaps such that each way to divide k
 //! into m + 1 numbers is as likely as any other, for all orders of all rows are. The mean is `k (k - 1) / (m + 2)`. There is
-//! room for so many more that a phase has more pairs with a probability below 2^-40 ([`most_pairs`], whose test derives it).
+//! room for so many more that a phase has more pairs with a probability below 2^-40 (`most_pairs`, whose test derives it).
 //! A run in which one has more ends with an error, which tells of the random order alone.
 
 /// Rows that are sorted by comparing all pairs.

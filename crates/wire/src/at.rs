@@ -9,7 +9,7 @@ use std::fmt;
 /// lost step with its peers is noticed at the first message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct At {
-    /// The lane: a run's independent strand, with links and streams of its own. A [`crate::Mesh`] puts in its
+    /// The lane: a run's independent strand, with links and streams of its own. A `tacit_net::Mesh` puts in its
     /// own, so whoever sends and receives by it leaves this 0.
     pub lane: u16,
     /// Which of several messages or draws of one batch.
