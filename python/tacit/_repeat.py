@@ -22,7 +22,8 @@ def assume(a: Tensor, low: float, high: float) -> Tensor:
     """`a`, of which you know that all elements are from `low` to `high`. Free, and on your word.
 
     A debug run checks it and names the line where it doesn't hold. Any other run gives a wrong result
-    then, and no error. Under `mascot` it is a `tacit.clip`, since masks rest on it that hide inputs.
+    then, and no error; after a rounding, which wrong one may tell something of secrets. Under `mascot` it
+    is a `tacit.clip`, since masks rest on it that hide inputs.
     `Plan.assumptions` and `Plan.cost` list the lines that assume something.
 
     Raises:

@@ -136,6 +136,8 @@ pub fn merge(sorted: &[u32], gaps: &[u32], less: &[u64], out: &mut [u32]) -> Res
             }
         }
         let places = out.get_mut(end..end + group.len()).ok_or(NoRoom)?;
+        // Outcomes that no order has give two rows one place: then a place is left, which is no row.
+        places.fill(u32::MAX);
         for (&row, &rank) in group.iter().zip(&ranks) {
             places[rank as usize] = first + row;
         }

@@ -273,6 +273,7 @@ fn fits(difference: Range, domain: Domain) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::plan::{Domain, Width};
     use crate::testing::Clear;
     use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -320,6 +321,31 @@ mod tests {
             let x = build.input("alice", "x", Dtype::Int, &[1], Some(range)).unwrap();
             build.reveal(x, Recipient::All).unwrap();
             assert!(lower(&build.finish().unwrap(), capabilities).unwrap().plan.ops.is_empty());
+        }
+    }
+
+    /// A number that isn't shifted itself, beside one that is, has a ring that is hardly larger than its range: all elements of it,
+    /// in ranges of more than half of the ring, in others, and in all of the ring, where nothing is to be looked at.
+    #[test]
+    fn ranges_that_fill_most_of_their_ring_are_held() {
+        let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
+        let ranges = [(-100, 100), (-64, 64), (-128, 126), (-127, 127), (-1, 127), (-128, 127), (-63, 64)];
+        for (lo, hi) in ranges.into_iter().chain((0..128).map(|at| (at - 128, 90 - at / 2))) {
+            let mut build = Builder::new();
+            let range = |lo, hi| Some(Range::new(lo, hi).unwrap());
+            let x = build.input("alice", "x", Dtype::Int, &[1], range(lo, hi)).unwrap();
+            let y = build.input("bob", "y", Dtype::Int, &[1], range(0, 3)).unwrap();
+            let half = build.shift_right(y, 1).unwrap();
+            [x, half].map(|out| build.reveal(out, Recipient::All).unwrap());
+            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
+            assert_eq!(plan.register(plan.inputs[0].reg).domain, Domain::Ring(Width::W8), "{lo} to {hi}");
+            for number in -128..128_i128 {
+                let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[number as u8; 32]);
+                let outputs = Clear::run(&plan, &[vec![number as u8 as u64], vec![3]], rng);
+                let expected = if (lo..=hi).contains(&number) { number } else { lo };
+                assert_eq!(outputs[0][0] as u8 as i8 as i128, expected, "{number} in {lo} to {hi}");
+                assert_eq!(outputs[1][0], 1);
+            }
         }
     }
 }

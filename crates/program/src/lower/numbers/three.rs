@@ -115,14 +115,16 @@ pub(in crate::lower) fn shift_and_bit(
 /// `m - t`, which has k + 1 bits then, isn't negative. What is outside a larger range is in one that is less than half.
 pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) -> Reg {
     let Register { domain: Domain::Ring(width), cols, .. } = lowering.plan.shape(x) else { return x };
-    let (domain, all) = (Domain::Ring(width), Range::of_width(width));
-    if range == all || cols == 0 {
+    let (domain, size) = (Domain::Ring(width), 1_i128 << width.bits());
+    let length = range.hi() - range.lo() + 1;
+    if length >= size || cols == 0 {
         return x;
     }
-    let is_wide = range.hi() - range.lo() > all.hi();
+    let is_wide = length > size / 2;
     let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
-    // One of them is outside a range that leaves out only a few: it is none of these. `m` may be 0 there.
-    let most = last - first;
+    // One of them is outside a range that leaves out fewer: it is none of these, which go on from the largest element of the ring
+    // to its smallest. `m` may be 0 there.
+    let most = (last - first).rem_euclid(size);
     let bits = (1..64).find(|&bits| most < 1 << bits).unwrap_or(64);
     let number = Term::Secret(x);
     let first = Term::integer(first, domain, cols);
