@@ -212,9 +212,17 @@ pub struct Op {
     pub node: u32,
     /// Where its result counts: 0 for everywhere, else a region ([`Plan::region`]).
     pub region: u32,
-    /// Of a product of numbers in a sharing of three components, which of its three parts aren't zero by the plan alone;
+    /// Of a product of numbers in a sharing of three components, which of both operands' aren't zero by the plan alone;
     /// it follows from the rest of the plan.
-    pub parts: Components,
+    pub operands: [Components; 2],
+}
+
+impl Op {
+    /// Of a product of numbers in a sharing of three components, which of its three parts aren't zero by the plan alone.
+    pub const fn parts(&self) -> Components {
+        let [a, b] = self.operands;
+        a.parts(b)
+    }
 }
 
 impl Hash for Op {

@@ -24,9 +24,14 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    pub(crate) fn new(plan: &Plan, cut: ProofParams, challenges: Challenges) -> Result<Self, Error> {
+    pub(crate) fn new(
+        plan: &Plan,
+        cut: ProofParams,
+        challenges: Challenges,
+        me: usize,
+    ) -> Result<Self, Error> {
         refuse_unverified(plan, challenges)?;
-        let proofs = Proofs::new(cut, challenges);
+        let proofs = Proofs::new(cut, challenges, me);
         Ok(Self { proofs, challenges, counts: noted_counts(plan), given: None, hiding: None })
     }
 

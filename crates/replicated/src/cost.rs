@@ -31,7 +31,7 @@ fn operation(plan: &Plan, op: &Op, stage: u32, zero_sharing: ZeroSharing) -> Vec
     match kind {
         // An element or a bit of each from everybody who has a part to the next.
         OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. } => {
-            product(bits, op.parts, zero_sharing)
+            product(bits, op.parts(), zero_sharing)
         }
         // Only P_1 has a number to share bit by bit.
         OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],

@@ -17,7 +17,7 @@ impl ReplicatedEngine {
         }
         let plan = self.party.plan.clone();
         for (operation, first) in noted(&plan, job) {
-            let words = self.words(job, kind, operation, first);
+            let words = self.words(job, kind, &operation, first);
             let Some(verified) = &mut self.verified else { return Ok(()) };
             verified.proofs.note(operation, words);
             verified.proofs.go_on(&mut self.party.session)?;
@@ -26,13 +26,13 @@ impl ReplicatedEngine {
     }
 
     /// An operation's words, from the row `first` of a job's results on.
-    fn words(&mut self, job: &Job, kind: &OpKind, operation: Operation, first: usize) -> Words {
+    fn words(&mut self, job: &Job, kind: &OpKind, operation: &Operation, first: usize) -> Words {
         let dst = kind.writes()[0];
         match (kind, operation.outputs) {
             (&OpKind::MatMul { a, b, shape, .. }, Outputs::Matrix { m, k, n }) => {
                 let index = first / shape.m;
                 self.words_of(
-                    job,
+                    (job, operation),
                     [(a, index * m * k..(index + 1) * m * k), (b, index * k * n..(index + 1) * k * n)],
                     (dst, index * m * n..(index + 1) * m * n),
                     |words| words,
@@ -46,7 +46,7 @@ impl ReplicatedEngine {
             ) => {
                 let terms = first * k..(first + count) * k;
                 let operands = [(a, terms.clone()), (b, terms)];
-                self.words_of(job, operands, (dst, first..first + count), |x| x, |y| y)
+                self.words_of((job, operation), operands, (dst, first..first + count), |x| x, |y| y)
             }
             (
                 &OpKind::MatMul { a, b, shape: MatrixShape { m, k, n, .. }, .. },
@@ -67,7 +67,7 @@ impl ReplicatedEngine {
                     rows.clone().flat_map(columns).collect()
                 };
                 self.words_of(
-                    job,
+                    (job, operation),
                     [(a, rows.start * k..rows.end * k), (b, matrices.start * k * n..matrices.end * k * n)],
                     (dst, rows.start * n..rows.end * n),
                     left,
@@ -76,7 +76,13 @@ impl ReplicatedEngine {
             }
             (&OpKind::Mul { a, b, .. }, Outputs::Each { count, .. }) => {
                 let cols = first..first + count;
-                self.words_of(job, [(a, cols.clone()), (b, cols.clone())], (dst, cols), |x| x, |y| y)
+                self.words_of(
+                    (job, operation),
+                    [(a, cols.clone()), (b, cols.clone())],
+                    (dst, cols),
+                    |x| x,
+                    |y| y,
+                )
             }
             _ => unreachable!("only products are noted"),
         }
@@ -85,30 +91,45 @@ impl ReplicatedEngine {
     /// Elements of registers, as words; `left` and `right` put those of the operands in the order of the terms.
     fn words_of(
         &mut self,
-        job: &Job,
+        (job, operation): (&Job, &Operation),
         [a, b]: [(Reg, Range<usize>); 2],
         (dst, results): (Reg, Range<usize>),
         left: impl Fn(Vec<u64>) -> Vec<u64>,
         right: impl Fn(Vec<u64>) -> Vec<u64>,
     ) -> Words {
         with_element!(self.party.plan.register(dst).domain, E => {
-            let (draw, sends) = (Self::draw(job, 0), self.sends(job));
+            let (draw, held) = (Self::draw(job, 0), [self.me, prev(self.me)]);
+            let sends = self.sends(job);
             // From the block on in which the first one is.
             let before = results.start % (16 / E::DRAWN).max(1);
             let first = ((results.start - before) * E::DRAWN / 16) as u64;
             let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
             // What hides a message is there where one is.
-            let masks = [(key, sends.next), (prev_key, sends.me)].map(|(stream, is_drawn)| {
+            let hidden = [(key, next(self.me), sends.next), (prev_key, self.me, sends.me)];
+            let masks = hidden.map(|(stream, sender, is_sent)| {
+                if !operation.is_proved_by(sender) {
+                    return Vec::new();
+                }
                 let mut drawn = vec![E::ZERO; before + results.len()];
-                if is_drawn {
+                if is_sent {
                     stream.refill(draw, first, &mut drawn);
                 }
                 words_of(&drawn[before..])
             });
-            let of = |reg: Reg, range: &Range<usize>| {
-                [&self.party.own, &self.party.prev].map(|bank| words_of(&bank.get(reg).words::<E>()[range.clone()]))
+            let banks = [&self.party.own, &self.party.prev];
+            let of = |at: usize, reg: Reg, range: &Range<usize>| {
+                words_of(&banks[at].get(reg).words::<E>()[range.clone()])
             };
-            Words { x: of(a.0, &a.1).map(&left), y: of(b.0, &b.1).map(&right), z: of(dst, &results), masks }
+            let operand = |which: usize, (reg, range): &(Reg, Range<usize>), order: &dyn Fn(Vec<u64>) -> Vec<u64>| {
+                [0, 1].map(|at| {
+                    let has = operation.has[which].has(held[at]);
+                    if has { order(of(at, *reg, range)) } else { Vec::new() }
+                })
+            };
+            let z = [0, 1].map(|at| {
+                if operation.is_proved_by(held[at]) { of(at, dst, &results) } else { Vec::new() }
+            });
+            Words { x: operand(0, &a, &left), y: operand(1, &b, &right), z, masks }
         })
     }
 }

@@ -116,7 +116,7 @@ impl ReplicatedEngine {
     /// Who sends anything for a job's product.
     pub(crate) fn sends(&self, job: &Job) -> Sends {
         let parts = match self.zero_sharing {
-            ZeroSharing::Computational => self.party.plan.op(job.op).parts,
+            ZeroSharing::Computational => self.party.plan.op(job.op).parts(),
             ZeroSharing::InformationTheoretic => Components::ALL,
         };
         let [me, prev, next] = [self.me, prev(self.me), next(self.me)].map(|party| parts.has(party));

@@ -225,7 +225,7 @@ impl Protocol for ReplicatedMalicious {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        let verified = Verified::new(&plan, self.cut, self.challenges)?;
+        let verified = Verified::new(&plan, self.cut, self.challenges, session.me())?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
         let (inbox, least) = (session.limits().inbox, least_inbox(&plan));

@@ -388,7 +388,7 @@ impl Builder {
         let op =
             u32::try_from(self.operations).expect("a plan has fewer operations than there are addresses");
         self.operations += 1;
-        self.ops.push(Op { kind, node: self.node, region: self.region, parts: Components::ALL });
+        self.ops.push(Op { kind, node: self.node, region: self.region, operands: [Components::ALL; 2] });
         for stage in 0..stages {
             self.level(first + stage as usize).stages.push(Stage { op, stage });
         }

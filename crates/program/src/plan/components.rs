@@ -39,7 +39,7 @@ impl Components {
     }
 
     /// The parts i of a product that have a term which isn't zero.
-    const fn parts(self, other: Self) -> Self {
+    pub const fn parts(self, other: Self) -> Self {
         let before = Self((self.0 << 1 | self.0 >> 2) & 0b111);
         let other_before = Self((other.0 << 1 | other.0 >> 2) & 0b111);
         Self(self.0 & (other.0 | other_before.0) | before.0 & other.0)
@@ -65,7 +65,7 @@ impl Plan {
                 copies.chain(&self.levels[at].local).for_each(|step| local(step, &mut has));
                 for stage in &self.levels[at].stages {
                     let kind = &self.op(stage.op).kind;
-                    let made = parts(kind, &has).map_or(Components::ALL, Components::product);
+                    let made = operands(kind, &has).map_or(Components::ALL, |[a, b]| a.parts(b).product());
                     for reg in kind.writes() {
                         has[reg as usize] = has[reg as usize].and(made);
                     }
@@ -77,7 +77,7 @@ impl Plan {
             }
         }
         for op in &mut self.ops {
-            op.parts = parts(&op.kind, &has).unwrap_or(Components::ALL);
+            op.operands = operands(&op.kind, &has).unwrap_or([Components::ALL; 2]);
         }
     }
 }
@@ -100,11 +100,9 @@ fn local(step: &Local, has: &mut [Components]) {
 }
 
 /// Of products of numbers.
-fn parts(kind: &OpKind, has: &[Components]) -> Option<Components> {
+fn operands(kind: &OpKind, has: &[Components]) -> Option<[Components; 2]> {
     match kind {
-        OpKind::Mul { a, b, .. } | OpKind::MatMul { a, b, .. } => {
-            Some(has[*a as usize].parts(has[*b as usize]))
-        }
+        OpKind::Mul { a, b, .. } | OpKind::MatMul { a, b, .. } => Some([*a, *b].map(|reg| has[reg as usize])),
         _ => None,
     }
 }
@@ -153,7 +151,7 @@ mod tests {
         builder.interact(OpKind::Mul { a: all, b: all, dst: square });
         builder.output(square, To::All);
         let parts: Vec<[bool; 3]> =
-            builder.finish().ops.iter().map(|op| [0, 1, 2].map(|part| op.parts.has(part))).collect();
+            builder.finish().ops.iter().map(|op| [0, 1, 2].map(|part| op.parts().has(part))).collect();
         assert_eq!(parts, [[false, true, false], [true, false, true], [true; 3]]);
     }
 
@@ -172,6 +170,6 @@ mod tests {
         builder.end_section(3, vec![copy(product, state)]);
         builder.output(product, To::All);
         // x_0 squared is P_0's and then has P_2's mask, too; from then on everybody has a part.
-        assert_eq!(builder.finish().ops[0].parts, Components::ALL);
+        assert_eq!(builder.finish().ops[0].parts(), Components::ALL);
     }
 }

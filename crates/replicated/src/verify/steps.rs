@@ -173,8 +173,8 @@ impl UnderWay {
 
 impl Proofs {
     /// Nothing to be proved yet.
-    pub(crate) fn new(cut: ProofParams, challenges: Challenges) -> Self {
-        let (log, products) = (Log::new(cut), ring::Log::new(ring::Limits::of(cut.batch_words)));
+    pub(crate) fn new(cut: ProofParams, challenges: Challenges, me: usize) -> Self {
+        let (log, products) = (Log::new(cut), ring::Log::new(ring::Limits::of(cut.batch_words), me));
         let (under_way, memory, proved) = Default::default();
         Self { log, products, challenges, under_way, memory, steps: 0, proved }
     }
@@ -258,7 +258,7 @@ impl Proofs {
             }
             if let Some(products) = products {
                 let (first, proves) = (self.steps, products.counts());
-                let schedule = FoldingSchedule::of_products(proves.elements as usize);
+                let schedule = FoldingSchedule::of_products(products.length());
                 let repetitions = self.challenges.repetitions();
                 let proof = RingProof::begin(
                     products,

@@ -151,7 +151,7 @@ fn slack(plan: &Plan) -> usize {
                 | OpKind::Msb { .. }
                 | OpKind::Shuffle { .. }
         );
-        converted || op.parts != Components::ALL
+        converted || op.parts() != Components::ALL
     };
     let first = |stage: &&Stage| stage.stage == 0;
     let levels = plan.visits().skip(1);

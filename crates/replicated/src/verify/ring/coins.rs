@@ -26,8 +26,8 @@ impl ProofId<'_> {
         hash.chain_update(seed).finalize().into()
     }
 
-    /// The words of 64 bits of every row and column of every operation, from the first seed.
-    pub(crate) fn bits(&self, seed: &Seed, operations: &[Operation]) -> Vec<Picked> {
+    /// The words of 64 bits of every row and column of every operation that is proved, from the first seed.
+    pub(crate) fn bits(&self, seed: &Seed, operations: impl IntoIterator<Item = Operation>) -> Vec<Picked> {
         let key = self.hash("tacit ring proof bits 1", 0, seed);
         let key = Aes128Ctr::new(&std::array::from_fn(|at| key[at]));
         let mut next = 0;
@@ -37,8 +37,11 @@ impl ProofId<'_> {
             next += words.len().div_ceil(2) as u64;
             words
         };
-        let grids = operations.iter().map(Operation::grid);
-        grids.map(|(rows, columns)| Picked { rows: words(rows), columns: words(columns) }).collect()
+        operations
+            .into_iter()
+            .map(|operation| operation.grid())
+            .map(|(rows, columns)| Picked { rows: words(rows), columns: words(columns) })
+            .collect()
     }
 
     /// A prime between 2^60 and 2^61, uniform among them, and an element of its field, within 2^-67 of uniform: from the

@@ -1,9 +1,11 @@
-//! What a party knows of products that it has computed and that are not yet proved: 64 bytes for each.
+//! What a party knows of products that it has computed and that are not yet proved: 64 bytes for each, and less where
+//! components are zero by the plan.
 
 use super::super::counts::Counts;
-use super::statement::{Operation, Outputs, Side};
+use super::statement::{Operation, Outputs, Side, longest};
 use tacit_engine::Job;
-use tacit_program::plan::{MatrixShape, Modulus, Op, OpKind, Plan};
+use tacit_program::plan::{Components, MatrixShape, Modulus, Op, OpKind, Plan};
+use tacit_threeparty::{PARTIES, next, prev};
 
 /// Elements of vectors over F_p for a word of ANDs that a batch has: 2^21 for 2^16, which are 2^20 products.
 const ELEMENTS: usize = 32;
@@ -23,27 +25,31 @@ const PIECE: usize = 1 << 16;
 /// The operations that a job adds to the log, each with its first row: of matrices the last job of an operation adds one
 /// for each product.
 pub(crate) fn noted(plan: &Plan, job: &Job) -> Vec<(Operation, usize)> {
-    let kind = &plan.op(job.op).kind;
+    let op = plan.op(job.op);
+    let (kind, has) = (&op.kind, op.operands);
     let Modulus::PowerOfTwo(bits) = plan.register(kind.writes()[0]).domain.modulus() else {
         return Vec::new();
     };
     let shift = 64 - u32::from(bits);
     match *kind {
-        OpKind::Mul { .. } => pieces(job, 1, 1, shift),
-        OpKind::MatMul { shape, .. } if by_outputs(shape) => pieces(job, shape.n, shape.k, shift),
+        OpKind::Mul { .. } => pieces(job, 1, 1, shift, has),
+        OpKind::MatMul { shape, .. } if by_outputs(shape) => pieces(job, shape.n, shape.k, shift, has),
         OpKind::MatMul { shape: MatrixShape { batch, m, k, n }, .. } if job.last => (0..batch)
-            .map(|index| (Operation { outputs: Outputs::Matrix { m, k, n }, shift }, index * m))
+            .map(|index| {
+                let outputs = Outputs::Matrix { m, k, n };
+                (Operation { outputs, shift, has: [Components::ALL; 2] }, index * m)
+            })
             .collect(),
         _ => Vec::new(),
     }
 }
 
 /// Scalar products of a job's rows.
-fn pieces(job: &Job, n: usize, inner: usize, shift: u32) -> Vec<(Operation, usize)> {
+fn pieces(job: &Job, n: usize, inner: usize, shift: u32, has: [Components; 2]) -> Vec<(Operation, usize)> {
     let rows = (PIECE / (2 * n * inner).max(1)).max(1);
     let piece = |first: usize| {
         let count = (job.cols.end - first).min(rows) * n;
-        (Operation { outputs: Outputs::Each { count, inner }, shift }, first)
+        (Operation { outputs: Outputs::Each { count, inner }, shift, has }, first)
     };
     job.cols.clone().step_by(rows).map(piece).collect()
 }
@@ -77,8 +83,23 @@ const SPARE: usize = 2;
 /// How much a batch has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
-    elements: usize,
+    /// Of each party's vectors.
+    elements: [usize; PARTIES],
+    outputs: usize,
     size: u64,
+}
+
+impl Extent {
+    fn and(self, operation: &Operation) -> Self {
+        let elements = std::array::from_fn(|prover| self.elements[prover] + operation.length(prover));
+        let outputs = self.outputs + if operation.is_matrix() { 0 } else { operation.count() };
+        Self { elements, outputs, size: self.size + operation.size() }
+    }
+
+    /// The length of the batch's vectors, as [`longest`] has it.
+    fn longest(self) -> usize {
+        self.elements.into_iter().fold(1, usize::max)
+    }
 }
 
 impl Limits {
@@ -89,9 +110,9 @@ impl Limits {
 
     /// An operation more; `None` if it has to begin another batch.
     fn with(self, extent: Extent, operation: &Operation) -> Option<Extent> {
-        let elements = extent.elements + operation.length();
-        let size = extent.size + operation.size();
-        (elements <= self.elements && size <= MOST_SIZE).then_some(Extent { elements, size })
+        let more = extent.and(operation);
+        let most = more.longest().max(more.outputs);
+        (most <= self.elements && more.size <= MOST_SIZE).then_some(more)
     }
 }
 
@@ -105,23 +126,23 @@ pub(crate) fn counts(plan: &Plan) -> Counts {
     plan.counted_ops().map(of).fold(Counts::default(), Counts::and)
 }
 
-/// The elements of each batch of a plan's products.
+/// The lengths of the vectors of each batch of a plan's products.
 pub(crate) fn batches(plan: &Plan, limits: Limits) -> Vec<usize> {
     let stages = plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>());
     let jobs = stages.flat_map(|stage| tacit_engine::jobs(plan, stage.op, stage.stage.into()));
     let (mut all, mut last): (Vec<usize>, Option<Extent>) = (Vec::new(), None);
     for (operation, _) in jobs.flat_map(|job| noted(plan, &job)) {
         let with = |extent| limits.with(extent, &operation);
-        let alone = Extent { elements: operation.length(), size: operation.size() };
+        let alone = Extent::default().and(&operation);
         last = Some(
-            last.and_then(|last| with(last).or_else(|| (all.push(last.elements), None).1)).unwrap_or(alone),
+            last.and_then(|last| with(last).or_else(|| (all.push(last.longest()), None).1)).unwrap_or(alone),
         );
     }
-    all.extend(last.map(|last| last.elements));
+    all.extend(last.map(Extent::longest));
     all
 }
 
-/// What a party has of an operation.
+/// What a party has of an operation; nothing of components that are zero by the plan, and of messages that nobody sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     /// `x_i` and `x_(i-1)`.
@@ -136,6 +157,7 @@ pub(crate) struct Words {
 
 /// Products in the order in which they are finished, which is the same at all parties.
 pub(crate) struct Log {
+    me: usize,
     limits: Limits,
     extent: Extent,
     last: Batch,
@@ -145,15 +167,15 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// An empty one.
-    pub(crate) fn new(limits: Limits) -> Self {
-        let (extent, last, complete, spare) = Default::default();
-        Self { limits, extent, last, complete, spare }
+    /// An empty one of the party `me`.
+    pub(crate) fn new(limits: Limits, me: usize) -> Self {
+        let (extent, complete, spare) = Default::default();
+        Self { me, limits, extent, last: Batch::new(me), complete, spare }
     }
 
     /// Notes an operation.
     pub(crate) fn note(&mut self, operation: Operation, words: Words) {
-        let alone = Extent { elements: operation.length(), size: operation.size() };
+        let alone = Extent::default().and(&operation);
         let more = self.limits.with(self.extent, &operation).filter(|_| !self.last.operations.is_empty());
         if more.is_none() {
             let whole = self.rest();
@@ -173,7 +195,7 @@ impl Log {
         if self.last.operations.is_empty() {
             return None;
         }
-        let next = self.spare.pop().unwrap_or_default();
+        let next = self.spare.pop().unwrap_or_else(|| Batch::new(self.me));
         Some(std::mem::replace(&mut self.last, next))
     }
 
@@ -192,8 +214,9 @@ impl Log {
 }
 
 /// Products that are proved together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Batch {
+    me: usize,
     pub(crate) operations: Vec<Operation>,
     /// Of the own component, and of the previous one.
     x: [Vec<u64>; 2],
@@ -204,6 +227,16 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    pub(super) fn new(me: usize) -> Self {
+        let (operations, x, y, e, masks) = Default::default();
+        Self { me, operations, x, y, e, masks }
+    }
+
+    /// The length of its vectors.
+    pub(crate) fn length(&self) -> usize {
+        longest(&self.operations)
+    }
+
     /// How much it proves.
     pub(crate) fn counts(&self) -> Counts {
         self.operations.iter().fold(Counts::default(), |sum, operation| sum.and(operation.counts()))
@@ -212,10 +245,12 @@ impl Batch {
     pub(super) fn note(&mut self, operation: Operation, words: Words) {
         let Words { x, y, z: mut e, masks } = words;
         let low = u64::MAX >> operation.shift;
-        for side in 0..2 {
+        for (side, prover) in [self.me, prev(self.me)].into_iter().enumerate() {
             let e = &mut e[side];
             e.iter_mut().zip(&masks[side]).for_each(|(z, mask)| *z = z.wrapping_sub(*mask));
-            if let Outputs::Each { inner, .. } = operation.outputs {
+            if let Outputs::Each { inner, .. } = operation.outputs
+                && operation.has.iter().all(|has| has.has(prover))
+            {
                 for (output, e) in e.iter_mut().enumerate() {
                     for at in output * inner..(output + 1) * inner {
                         *e = e.wrapping_sub(x[side][at].wrapping_mul(y[side][at]));
@@ -232,20 +267,24 @@ impl Batch {
 
     /// What the left verifier of this party's own messages has, or the right one.
     pub(crate) fn own(&self, left: bool) -> Side<'_> {
-        if left { self.side(0, &self.e[0]) } else { self.side(1, &self.masks[1]) }
+        if left {
+            self.side(self.me, true, 0, &self.e[0])
+        } else {
+            self.side(self.me, false, 1, &self.masks[1])
+        }
     }
 
     /// What this party has of the previous party's messages, as their left verifier.
     pub(crate) fn of_prev(&self) -> Side<'_> {
-        self.side(1, &self.e[1])
+        self.side(prev(self.me), true, 1, &self.e[1])
     }
 
     /// What this party has of the next party's messages, as their right verifier.
     pub(crate) fn of_next(&self) -> Side<'_> {
-        self.side(0, &self.masks[0])
+        self.side(next(self.me), false, 0, &self.masks[0])
     }
 
-    fn side<'a>(&'a self, of: usize, e: &'a [u64]) -> Side<'a> {
-        Side { operations: &self.operations, x: &self.x[of], y: &self.y[of], e }
+    fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {
+        Side { prover, left, operations: &self.operations, x: &self.x[of], y: &self.y[of], e }
     }
 }

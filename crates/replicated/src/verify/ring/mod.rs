@@ -128,9 +128,8 @@ impl RingProof {
         session: &mut Session,
         memory: &mut LongVectors,
     ) -> Self {
-        let mut verifier =
-            |left, side| Verifier::begin(left, side, (number, repetitions), &schedule, session, memory);
-        let (left, right) = (verifier(true, batch.of_prev()), verifier(false, batch.of_next()));
+        let mut verifier = |side| Verifier::begin(side, (number, repetitions), &schedule, session, memory);
+        let (left, right) = (verifier(batch.of_prev()), verifier(batch.of_next()));
         let proving = (0..repetitions).map(|_| Proving::default()).collect();
         let prover = Prover { batch: Some(batch), repetitions: proving, last_seed: Seed::default() };
         Self { number, schedule, prover, left, right }
@@ -142,7 +141,7 @@ impl RingProof {
         let Some(batch) = &self.prover.batch else { return };
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
-            proving.bits = id.bits(&self.prover.last_seed, &batch.operations);
+            proving.bits = id.bits(&self.prover.last_seed, batch.own(true).proved());
             let quotients = quotients(batch.own(true), batch.own(false), &proving.bits);
             let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
             shares.rest(&quotients).write(out);
@@ -186,7 +185,7 @@ fn vectors(
     memory: &mut LongVectors,
 ) -> (Prime, Vectors) {
     let (prime, chi) = if planted(Mistake::PrimeEarly) { id.field(&before(seed)) } else { id.field(seed) };
-    let [u, v] = [true, false].map(|left| batch.own(left).vector(left, bits, &prime, chi, memory).0);
+    let [u, v] = [true, false].map(|left| batch.own(left).vector(bits, &prime, chi, memory).0);
     (prime, Vectors { u, v })
 }
 
@@ -269,16 +268,14 @@ fn elements(
 
 impl Verifier {
     fn begin(
-        left: bool,
         side: Side<'_>,
         (number, repetitions): (u32, usize),
         schedule: &FoldingSchedule,
         session: &mut Session,
         memory: &mut LongVectors,
     ) -> Self {
-        let me = session.me();
-        let (prover, mask) =
-            if left { (prev(me), step::RING_LEFT_MASK) } else { (next(me), step::RING_RIGHT_MASK) };
+        let (me, Side { prover, left, .. }) = (session.me(), side);
+        let mask = if left { step::RING_LEFT_MASK } else { step::RING_RIGHT_MASK };
         // Both verifiers draw the seeds from the key that they share.
         let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
         let seeds = chain(&last, schedule.lead() + schedule.rounds());
@@ -286,9 +283,9 @@ impl Verifier {
         let mut of = |repetition| {
             let place = (number, repetition);
             let id = ProofId { session: &identity, prover, batch: number, repetition };
-            let bits = id.bits(&seeds[0], side.operations);
+            let bits = id.bits(&seeds[0], side.proved());
             let (prime, chi) = id.field(&seeds[usize::from(!planted(Mistake::PrimeEarly))]);
-            let (vector, first) = side.vector(left, &bits, &prime, chi, memory);
+            let (vector, first) = side.vector(&bits, &prime, chi, memory);
             let point = |(round, seed)| id.point(round, seed, &prime, schedule.blocks(round));
             let points: Vec<u64> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
             let mask = draws::ring_mask(session, prover, mask, place, &prime);

@@ -11,6 +11,8 @@ use std::ops::Range;
 use tacit_kernel::matrix::matmul;
 use tacit_kernel::prime::{Prime, Weight};
 use tacit_kernel::projection::{Picks, SUMS, add_product};
+use tacit_program::plan::Components;
+use tacit_threeparty::{PARTIES, prev};
 
 /// Coefficients of `T`.
 pub(crate) const COEFFICIENTS: usize = 2 * SUMS - 1;
@@ -33,6 +35,8 @@ pub(crate) struct Operation {
     pub(crate) outputs: Outputs,
     /// `64 - d`.
     pub(crate) shift: u32,
+    /// The components of both operands that aren't zero by the plan alone; of matrices all.
+    pub(crate) has: [Components; 2],
 }
 
 /// An operation's bits.
@@ -59,6 +63,23 @@ impl Operation {
         }
     }
 
+    /// Whether all outputs have their terms in common.
+    pub(crate) fn is_matrix(&self) -> bool {
+        matches!(self.outputs, Outputs::Matrix { .. })
+    }
+
+    /// Whether this party sends anything, and so has anything to prove.
+    pub(crate) fn is_proved_by(&self, prover: usize) -> bool {
+        let [x, y] = self.has;
+        x.parts(y).has(prover)
+    }
+
+    /// Whether this party's part has a term `x_i y_(i-1)`, and one `y_i x_(i-1)`, which the verifiers multiply.
+    pub(crate) fn terms(&self, prover: usize) -> [bool; 2] {
+        let ([x, y], before) = (self.has, prev(prover));
+        [x.has(prover) && y.has(before), y.has(prover) && x.has(before)]
+    }
+
     /// Elements of both operands.
     pub(crate) fn operands(&self) -> [usize; 2] {
         match self.outputs {
@@ -67,17 +88,20 @@ impl Operation {
         }
     }
 
-    /// Elements that it has in the vectors over F_p.
-    pub(crate) fn length(&self) -> usize {
-        match self.outputs {
-            Outputs::Each { count, inner } => 2 * count * inner,
-            Outputs::Matrix { k, .. } => 2 * k,
-        }
+    /// Elements that it has in this party's vectors over F_p.
+    pub(crate) fn length(&self, prover: usize) -> usize {
+        let terms = self.terms(prover).map(usize::from).iter().sum::<usize>();
+        terms
+            * match self.outputs {
+                Outputs::Each { count, inner } => count * inner,
+                Outputs::Matrix { k, .. } => k,
+            }
     }
 
-    /// How much there is to prove.
+    /// How much there is to prove, by all three.
     pub(crate) fn counts(&self) -> Counts {
-        Counts { words: 0, elements: self.length() as u64, outputs: self.count() as u64 }
+        let elements = (0..PARTIES).map(|prover| self.length(prover) as u64).sum();
+        Counts { words: 0, elements, outputs: self.count() as u64 }
     }
 
     /// By how many times 2^128 its integers can differ from 0, all together: what the quotients' format is made for.
@@ -90,37 +114,54 @@ impl Operation {
 }
 
 /// A batch's words as one party of a proof has them: those of the prover and the left verifier, or those of the prover and
-/// the right one, operation after operation.
+/// the right one, operation after operation. Of components that are zero by the plan there are none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side<'a> {
+    /// The `i` of the proof's party.
+    pub(crate) prover: usize,
+    /// Of prover and left verifier.
+    pub(crate) left: bool,
+    /// All of the batch, also those of which the prover has nothing to prove.
     pub(crate) operations: &'a [Operation],
     /// `x_i` on the left, `x_(i-1)` on the right.
     pub(crate) x: &'a [u64],
     /// `y_i`, or `y_(i-1)`.
     pub(crate) y: &'a [u64],
-    /// `z_i - x_i y_i - rho_i` on the left, but of matrices `z_i - rho_i`; `rho_(i-1)` on the right.
+    /// `z_i - x_i y_i - rho_i` on the left, but of matrices `z_i - rho_i`; `rho_(i-1)` on the right. Only of what is proved.
     pub(crate) e: &'a [u64],
 }
 
-/// The words of one operation.
+/// The words of one operation that is proved.
 struct Part<'a> {
     operation: Operation,
+    terms: [bool; 2],
     x: &'a [u64],
     y: &'a [u64],
     e: &'a [u64],
 }
 
 impl<'a> Side<'a> {
+    /// The operations that are proved, in their order.
+    pub(crate) fn proved(self) -> impl Iterator<Item = Operation> {
+        self.operations.iter().copied().filter(move |operation| operation.is_proved_by(self.prover))
+    }
+
     fn parts(self) -> impl Iterator<Item = Part<'a>> {
-        let Side { operations, mut x, mut y, mut e } = self;
-        operations.iter().map(move |&operation| {
+        let Side { prover, left, operations, mut x, mut y, mut e } = self;
+        let component = if left { prover } else { prev(prover) };
+        operations.iter().filter_map(move |&operation| {
             let take = |from: &mut &'a [u64], count: usize| {
                 let (taken, rest) = from.split_at(count);
                 *from = rest;
                 taken
             };
             let [xs, ys] = operation.operands();
-            Part { operation, x: take(&mut x, xs), y: take(&mut y, ys), e: take(&mut e, operation.count()) }
+            let x = take(&mut x, if operation.has[0].has(component) { xs } else { 0 });
+            let y = take(&mut y, if operation.has[1].has(component) { ys } else { 0 });
+            operation.is_proved_by(prover).then(|| {
+                let e = take(&mut e, operation.count());
+                Part { operation, terms: operation.terms(prover), x, y, e }
+            })
         })
     }
 
@@ -128,18 +169,17 @@ impl<'a> Side<'a> {
     /// the sum of `alpha beta e` less the local part of matrices, or the sum of `alpha beta f`.
     pub(crate) fn vector(
         self,
-        left: bool,
         bits: &[Picked],
         prime: &Prime,
         chi: u64,
         memory: &mut LongVectors,
     ) -> (Vec<u64>, u64) {
-        let length: usize = self.operations.iter().map(Operation::length).sum();
-        let (mut vector, mut share) = (memory.take(length), 0);
+        let left = self.left;
+        let (mut vector, mut share) = (memory.take(longest(self.operations)), 0);
         let powers = Powers::new(prime, chi);
         let mut rest = &mut vector[..];
         for (part, picked) in self.parts().zip(bits) {
-            let (own, after) = rest.split_at_mut(part.operation.length());
+            let (own, after) = rest.split_at_mut(part.operation.length(self.prover));
             rest = after;
             let rows: Vec<Weight> = picked.rows.iter().map(|&word| powers.weight(prime, word)).collect();
             let columns: Vec<Weight> =
@@ -150,13 +190,25 @@ impl<'a> Side<'a> {
                 prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
                 share = prime.add(share, weighed[0]);
             }
-            let (first, second) = own.split_at_mut(part.operation.length() / 2);
             // x_i meets y_(i-1), and y_i meets x_(i-1).
-            let (of_x, of_y) = if left { (first, second) } else { (second, first) };
+            let [is_first, is_second] = part.terms;
+            let (first, second) = own.split_at_mut(match [is_first, is_second] {
+                [true, true] => own.len() / 2,
+                [true, false] => own.len(),
+                [false, _] => 0,
+            });
+            let ([of_x, of_y], [is_x, is_y]) = if left {
+                ([first, second], [is_first, is_second])
+            } else {
+                ([second, first], [is_second, is_first])
+            };
             match part.operation.outputs {
                 Outputs::Each { inner, .. } => {
-                    part.each(left, inner, [&rows, &columns], prime, part.x, of_x);
-                    part.each(left, inner, [&rows, &columns], prime, part.y, of_y);
+                    for (is_term, words, out) in [(is_x, part.x, of_x), (is_y, part.y, of_y)] {
+                        if is_term {
+                            part.each(left, inner, [&rows, &columns], prime, words, out);
+                        }
+                    }
                 }
                 Outputs::Matrix { k, n, .. } => {
                     let shift = if left { part.operation.shift } else { 0 };
@@ -188,6 +240,12 @@ impl<'a> Side<'a> {
 /// Words of a narrower ring, times what makes its modulus 2^64.
 fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
     if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
+}
+
+/// The length of the vectors of a batch's proofs: of those of the party that has most, and at least 1.
+pub(crate) fn longest(operations: &[Operation]) -> usize {
+    let of = |prover| operations.iter().map(|operation| operation.length(prover)).sum();
+    (0..PARTIES).map(of).fold(1, usize::max)
 }
 
 impl Part<'_> {
@@ -278,7 +336,7 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
 
 /// `D / 2^64` of each of these outputs.
 fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: Range<usize>) -> Vec<i128> {
-    let shift = left.operation.shift;
+    let (shift, [is_first, is_second]) = (left.operation.shift, left.terms);
     let of = |output: usize| {
         let (mut low, mut high) = (0_i128, 0_i128);
         let mut add = |l: u64, r: u64| {
@@ -287,8 +345,12 @@ fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: R
             high += (product >> 64) as i128;
         };
         for at in output * inner..(output + 1) * inner {
-            add(left.x[at], right.y[at]);
-            add(left.y[at], right.x[at]);
+            if is_first {
+                add(left.x[at], right.y[at]);
+            }
+            if is_second {
+                add(left.y[at], right.x[at]);
+            }
         }
         high + ((low - i128::from(left.e[output] << shift) - i128::from(right.e[output] << shift)) >> 64)
     };

@@ -9,32 +9,56 @@ use super::quotients::Shares;
 use super::statement::{COEFFICIENTS, Operation, Outputs, Picked, Side, quotients};
 use super::*;
 use tacit_kernel::prime::Prime;
+use tacit_program::plan::Components;
 
 const ID: ProofId<'static> = ProofId { session: &[7; 32], prover: 0, batch: 3, repetition: 0 };
+
+/// An operation of which nothing is known to be zero.
+fn of(outputs: Outputs, shift: u32) -> Operation {
+    Operation { outputs, shift, has: [Components::ALL; 2] }
+}
+
+/// Operations on operands that have some components only: of one product one party has a term, of others none has more than
+/// what it multiplies by itself.
+fn partial() -> Vec<Operation> {
+    let sets = [[0, 1], [2, 0], [1, 1], [2, 2]].map(|pair| pair.map(Components::one)).to_vec();
+    let both = Components::one(0).and(Components::one(1));
+    let sets = sets.into_iter().chain([[both, Components::one(2)], [Components::ALL, Components::one(1)]]);
+    let outputs = [(1500, 1), (3, 5)].map(|(count, inner)| Outputs::Each { count, inner });
+    sets.flat_map(|has| outputs.map(|outputs| Operation { outputs, shift: 0, has })).collect()
+}
 
 /// A party's words of products of all sorts.
 fn operations() -> Vec<Operation> {
     let each = |count, inner| Outputs::Each { count, inner };
     let all = [each(1, 1), each(1500, 1), each(3, 5), Outputs::Matrix { m: 3, k: 7, n: 5 }, each(1, 300)];
-    let matrix = Operation { outputs: Outputs::Matrix { m: 40, k: 2050, n: 2 }, shift: 0 };
-    let of = |outputs| [0, 56, 63].map(|shift| Operation { outputs, shift });
-    all.into_iter().flat_map(of).chain([matrix]).collect()
+    let matrix = of(Outputs::Matrix { m: 40, k: 2050, n: 2 }, 0);
+    let of = |outputs| [0, 56, 63].map(|shift| of(outputs, shift));
+    all.into_iter().flat_map(of).chain([matrix]).chain(partial()).collect()
 }
 
 /// The batches of three parties; `draw` gives their components and masks.
 fn batches(operations: &[Operation], mut draw: impl FnMut() -> u64) -> [Batch; 3] {
-    let mut batches: [Batch; 3] = Default::default();
+    let mut batches = [0, 1, 2].map(Batch::new);
     for operation in operations {
         let [xs, ys] = operation.operands();
-        let mut drawn = |count: usize| [(); 3].map(|()| (0..count).map(|_| draw()).collect::<Vec<u64>>());
-        let (x, y, masks) = (drawn(xs), drawn(ys), drawn(operation.count()));
+        let mut drawn = |count: usize, is_there: &dyn Fn(usize) -> bool| {
+            [0, 1, 2]
+                .map(|of| -> Vec<u64> { (0..if is_there(of) { count } else { 0 }).map(|_| draw()).collect() })
+        };
+        let [of_x, of_y] = operation.has;
+        let (x, y) = (drawn(xs, &|of| of_x.has(of)), drawn(ys, &|of| of_y.has(of)));
+        // A mask hides the message of the party after it.
+        let masks = drawn(operation.count(), &|of| operation.is_proved_by((of + 1) % 3));
         let z = [0, 1, 2].map(|me| {
             let before = (me + 2) % 3;
             let mut z = vec![0_u64; operation.count()];
             for (output, z) in z.iter_mut().enumerate() {
                 let mut add = |at: usize, to: usize| {
                     for (a, b) in [(me, me), (me, before), (before, me)] {
-                        *z = z.wrapping_add(x[a][at].wrapping_mul(y[b][to]));
+                        let [x, y] =
+                            [x[a].get(at), y[b].get(to)].map(|word| word.copied().unwrap_or_default());
+                        *z = z.wrapping_add(x.wrapping_mul(y));
                     }
                 };
                 match operation.outputs {
@@ -45,9 +69,10 @@ fn batches(operations: &[Operation], mut draw: impl FnMut() -> u64) -> [Batch; 3
                         (0..k).for_each(|at| add(output / n * k + at, at * n + output % n));
                     }
                 }
-                *z = z.wrapping_add(masks[me][output]).wrapping_sub(masks[before][output]);
+                let [own, other] = [me, before].map(|of| masks[of].get(output).copied().unwrap_or_default());
+                *z = z.wrapping_add(own).wrapping_sub(other);
             }
-            z
+            if operation.is_proved_by(me) { z } else { Vec::new() }
         });
         for (me, batch) in batches.iter_mut().enumerate() {
             let held = |of: &[Vec<u64>; 3]| [of[me].clone(), of[(me + 2) % 3].clone()];
@@ -73,9 +98,8 @@ struct Change {
 
 /// Runs a proof on what the prover, the left and the right verifier have; whether both accept.
 fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Change) -> bool {
-    let operations = prover[0].operations;
     let seeds: Vec<Seed> = (0..12).map(|round| [seed ^ round; 32]).collect();
-    let bits = change.bits.unwrap_or_else(|| ID.bits(&seeds[0], operations));
+    let bits = change.bits.unwrap_or_else(|| ID.bits(&seeds[0], prover[0].proved()));
     let computed = || quotients(prover[0], prover[1], change.other_bits.as_ref().unwrap_or(&bits));
     let all = change.quotients.unwrap_or_else(computed);
     let mut rng = Rng(seed.into());
@@ -88,9 +112,8 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     }
     let right_shares = Shares::received(message[..].try_into().unwrap());
     let (prime, chi) = ID.field(&seeds[1]);
-    let [u, v] = [true, false].map(|left| {
-        prover[usize::from(!left)].vector(left, &bits, &prime, chi, &mut LongVectors::default()).0
-    });
+    let [u, v] = [true, false]
+        .map(|left| prover[usize::from(!left)].vector(&bits, &prime, chi, &mut LongVectors::default()).0);
     let schedule = FoldingSchedule::of_products(u.len());
     let points: Vec<u64> = (0..schedule.rounds())
         .map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round)))
@@ -113,7 +136,7 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     }
     let verifier = |left: bool, quotients: &Shares, values: &[u64]| {
         let (vector, first) =
-            verifiers[usize::from(!left)].vector(left, &bits, &prime, chi, &mut LongVectors::default());
+            verifiers[usize::from(!left)].vector(&bits, &prime, chi, &mut LongVectors::default());
         let first = prime.add(first, quotients.value(&prime, chi));
         let own = fold_to_point(
             &schedule,
@@ -190,8 +213,14 @@ fn honest_proofs_pass() {
             }
         }
     }
+    // A batch of which no party has a term that verifiers multiply.
+    let has = [Components::one(0); 2];
+    let own = [Operation { has, ..of(Outputs::Each { count: 9, inner: 1 }, 0) }];
+    for batch in &batches(&own, || rng.word()) {
+        assert!(passes(sides(batch), sides(batch), 9, Change::default()));
+    }
     for count in [1, 2, 8, 9, 500] {
-        let one = [Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 32 }];
+        let one = [of(Outputs::Each { count, inner: 1 }, 32)];
         assert!(batches(&one, || rng.word()).iter().all(|batch| passes(
             sides(batch),
             sides(batch),
@@ -207,14 +236,14 @@ fn quotients_are_exact() {
     let (mut rng, all) = (Rng(3), operations());
     let [batch, ..] = batches(&all, || rng.word());
     let [left, right] = sides(&batch);
-    let bits = ID.bits(&[1; 32], &all);
+    let bits = ID.bits(&[1; 32], left.proved());
     let found = quotients(left, right, &bits);
     // Modulo a prime, where D is what it is, T is 2^64 Q.
     for seed in 0..3 {
         let (prime, chi) = ID.field(&[seed; 32]);
         let ((u, s), (v, t)) = (
-            left.vector(true, &bits, &prime, chi, &mut LongVectors::default()),
-            right.vector(false, &bits, &prime, chi, &mut LongVectors::default()),
+            left.vector(&bits, &prime, chi, &mut LongVectors::default()),
+            right.vector(&bits, &prime, chi, &mut LongVectors::default()),
         );
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
@@ -227,8 +256,8 @@ fn quotients_are_exact() {
 
 #[test]
 fn no_error_passes() {
-    let grid = |count| Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 0 };
-    let matrix = Operation { outputs: Outputs::Matrix { m: 9, k: 11, n: 8 }, shift: 0 };
+    let grid = |count| of(Outputs::Each { count, inner: 1 }, 0);
+    let matrix = of(Outputs::Matrix { m: 9, k: 11, n: 8 }, 0);
     for by in [1, 1 << 32, 1 << 63, (1 << 61) - 1, 5 * ((1 << 61) - 1), u64::MAX] {
         assert!(rejected(&[grid(2000)], &[(1999, by)]), "{by}");
         assert!(rejected(&[matrix], &[(71, by)]), "{by}");
@@ -240,8 +269,14 @@ fn no_error_passes() {
             assert!(rejected(&[matrix], &[(one, by), (other, by.wrapping_neg())]), "{by}");
         }
     }
+    // Of operands with one component each: with a term that verifiers multiply, and without.
+    for has in [[2, 0], [0, 2], [0, 0]].map(|pair| pair.map(Components::one)) {
+        let one = Operation { has, ..grid(2000) };
+        assert!(rejected(&[one], &[(1999, 1)]), "{has:?}");
+        assert!(rejected(&[grid(5), one, grid(5)], &[(7, 5), (8, 5_u64.wrapping_neg())]), "{has:?}");
+    }
     // In narrower rings an error counts by its low bits.
-    let narrow = Operation { outputs: Outputs::Each { count: 9, inner: 1 }, shift: 56 };
+    let narrow = of(Outputs::Each { count: 9, inner: 1 }, 56);
     assert!(rejected(&[narrow], &[(4, 128)]));
     assert!(!rejected(&[narrow], &[(4, 256)]));
 }
@@ -274,8 +309,8 @@ fn passes_with(operations: &[Operation], errors: &[(usize, u64)], bits: Vec<Pick
 /// verified solves them, so no seed leaves before that.
 #[test]
 fn errors_that_are_chosen_by_the_bits_pass() {
-    let operations = [Operation { outputs: Outputs::Each { count: 200, inner: 1 }, shift: 0 }];
-    let bits = ID.bits(&[1; 32], &operations);
+    let operations = [of(Outputs::Each { count: 200, inner: 1 }, 0)];
+    let bits = ID.bits(&[1; 32], operations);
     // The product of two polynomials over F_2, and which outputs it is of.
     let row = |output: usize| {
         let (alpha, beta) = (bits[0].rows[0], bits[0].columns[output]);
@@ -303,7 +338,7 @@ fn errors_that_are_chosen_by_the_bits_pass() {
     assert!(passes_with(&operations, &errors, bits));
     assert!(rejected(&operations, &errors));
     assert!(
-        !passes_with(&operations, &errors, ID.bits(&[2; 32], &operations)),
+        !passes_with(&operations, &errors, ID.bits(&[2; 32], operations)),
         "a second repetition has bits of its own"
     );
 }
@@ -311,13 +346,13 @@ fn errors_that_are_chosen_by_the_bits_pass() {
 /// Bits that two operations share, and rows that have the bits of columns, let `D` and `-D` pass.
 #[test]
 fn errors_that_cancel_pass_if_bits_are_shared() {
-    let grid = Operation { outputs: Outputs::Each { count: 9, inner: 1 }, shift: 0 };
+    let grid = of(Outputs::Each { count: 9, inner: 1 }, 0);
     let (twice, cancel) = ([grid, grid], [(3, 5), (9 + 3, 5_u64.wrapping_neg())]);
-    let one = ID.bits(&[1; 32], &[grid]);
+    let one = ID.bits(&[1; 32], [grid]);
     assert!(passes_with(&twice, &cancel, vec![one[0].clone(), one[0].clone()]));
-    assert!(!passes_with(&twice, &cancel, ID.bits(&[1; 32], &twice)));
-    let matrix = [Operation { outputs: Outputs::Matrix { m: 6, k: 2, n: 6 }, shift: 0 }];
-    let (antisymmetric, bits) = ([(2, 7), (2 * 6, 7_u64.wrapping_neg())], ID.bits(&[1; 32], &matrix));
+    assert!(!passes_with(&twice, &cancel, ID.bits(&[1; 32], twice)));
+    let matrix = [of(Outputs::Matrix { m: 6, k: 2, n: 6 }, 0)];
+    let (antisymmetric, bits) = ([(2, 7), (2 * 6, 7_u64.wrapping_neg())], ID.bits(&[1; 32], matrix));
     let rows = bits[0].rows.clone();
     assert!(passes_with(&matrix, &antisymmetric, vec![Picked { columns: rows.clone(), rows }]));
     assert!(!passes_with(&matrix, &antisymmetric, bits));
@@ -326,8 +361,7 @@ fn errors_that_cancel_pass_if_bits_are_shared() {
 #[test]
 fn no_changed_message_passes() {
     let mut rng = Rng(4);
-    let [batch, ..] =
-        batches(&[Operation { outputs: Outputs::Each { count: 100, inner: 1 }, shift: 0 }], || rng.word());
+    let [batch, ..] = batches(&[of(Outputs::Each { count: 100, inner: 1 }, 0)], || rng.word());
     for at in [0, 15, 23, 24 * 64 + 23, Shares::BYTES - 1] {
         assert!(!passes(sides(&batch), sides(&batch), 2, Change { quotient: Some(at), ..Change::default() }));
     }
@@ -336,7 +370,7 @@ fn no_changed_message_passes() {
         assert!(!passes(sides(&batch), sides(&batch), 2, Change { value: Some(at), ..Change::default() }));
     }
     // Quotients by the bits of the anchor, before the first seed.
-    let early = ID.bits(&[0x55; 32], &batch.operations);
+    let early = ID.bits(&[0x55; 32], batch.operations.iter().copied());
     assert!(!passes(
         sides(&batch),
         sides(&batch),
@@ -350,12 +384,11 @@ fn no_changed_message_passes() {
 #[test]
 fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let mut rng = Rng(6);
-    let [batch, ..] =
-        batches(&[Operation { outputs: Outputs::Each { count: 5, inner: 1 }, shift: 0 }], || rng.word());
+    let [batch, ..] = batches(&[of(Outputs::Each { count: 5, inner: 1 }, 0)], || rng.word());
     let [left, right] = sides(&batch);
     let Altered { e } = Altered::of(left, 2, 1);
     let told = Side { e: &e, ..left };
-    let bits = ID.bits(&[1; 32], &batch.operations);
+    let bits = ID.bits(&[1; 32], batch.operations.iter().copied());
     let exact = quotients(left, right, &bits);
     // What is missing of T is -alpha beta: of each coefficient its product with 1 / 2^64.
     let mut missing = [0_i128; COEFFICIENTS];
@@ -369,8 +402,8 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let inverse = known.inverse(known.radix(1));
     let forged = |prime: &Prime, chi: u64| {
         let ((u, s), (v, t)) = (
-            told.vector(true, &bits, prime, chi, &mut LongVectors::default()),
-            right.vector(false, &bits, prime, chi, &mut LongVectors::default()),
+            told.vector(&bits, &prime, chi, &mut LongVectors::default()),
+            right.vector(&bits, &prime, chi, &mut LongVectors::default()),
         );
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
@@ -389,21 +422,21 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
 
 #[test]
 fn coins_differ_by_all_that_they_are_for() {
-    let operations = [Operation { outputs: Outputs::Each { count: 1500, inner: 1 }, shift: 0 }; 2];
+    let operations = [of(Outputs::Each { count: 1500, inner: 1 }, 0); 2];
     let others = [
         ProofId { session: &[8; 32], ..ID },
         ProofId { prover: 1, ..ID },
         ProofId { batch: 4, ..ID },
         ProofId { repetition: 1, ..ID },
     ];
-    let first = ID.bits(&[1; 32], &operations);
+    let first = ID.bits(&[1; 32], operations);
     for other in others {
-        assert_ne!(first[0].rows, other.bits(&[1; 32], &operations)[0].rows);
+        assert_ne!(first[0].rows, other.bits(&[1; 32], operations)[0].rows);
         assert_ne!(ID.field(&[1; 32]), other.field(&[1; 32]));
     }
     assert_ne!(first[0].columns, first[1].columns, "equal operations have bits of their own");
     assert_ne!(first[0].rows[..], first[0].columns[..2]);
-    assert_ne!(ID.bits(&[2; 32], &operations)[0].rows, first[0].rows);
+    assert_ne!(ID.bits(&[2; 32], operations)[0].rows, first[0].rows);
     let (prime, _) = ID.field(&[1; 32]);
     assert!(ID.point(0, &[1; 32], &prime, 8) > 8);
     assert_ne!(ID.point(0, &[1; 32], &prime, 8), ID.point(1, &[1; 32], &prime, 8));
