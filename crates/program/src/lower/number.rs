@@ -1,11 +1,11 @@
 //! Comparison, truncation and choice.
 
+use super::lowering::{Lowering, View};
 use super::term::Term;
-use super::{Lowering, View};
 use crate::error::Fault;
+use crate::node::NodeId;
 use crate::operations::{Extreme, Operation, Rounding, exact_product};
 use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
 use crate::width;
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         let Ok((kind, _, range)) = exact_product(matrix, &[self.ty(a), self.ty(b)]) else {
             unreachable!("typing has looked at the product");
         };
-        let Some(field) = self.strategy.field() else {
+        let Some(field) = self.capabilities.numbers.field() else {
             if let Some(product) = self.wide_in_ring(operands, matrix, by, ty, domain) {
                 return product;
             }
