@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::domain::Domain;
 
-/// A register's name: its index in [`Plan::registers`].
+/// A register's name: its index in [`Plan::registers`](super::Plan::registers).
 pub type Reg = u32;
 
 /// The shape of a register.

@@ -173,7 +173,7 @@ pub enum OpKind {
     Msb { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
-    /// tiles ([`Plan::window`]).
+    /// tiles ([`Plan::window`](super::Plan::window)).
     Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
     /// Either domain, one row: the values of `a` to all parties, in the public register `dst`.
     Open { a: Reg, dst: Reg, how: Opening },

@@ -144,7 +144,7 @@ pub enum To {
     One(u32),
 }
 
-/// The whole of a computation. Made by [`Builder`]; public fields are for reading.
+/// The whole of a computation. Made by [`Builder`](super::Builder); public fields are for reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Names of those who give inputs or receive outputs, as the program says them. A name is a computing
