@@ -5,6 +5,7 @@
 //! It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
+use crate::planted::{Mistake, planted};
 use crate::{Clear, Client, Engine, Error, KeptShare, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -339,6 +340,7 @@ impl Walk<'_> {
             return Err(Error::Refused(reason));
         }
         if !known.is_empty()
+            && !planted(Mistake::PublicInputsNotCompared)
             && let Some(session) = self.engine.session()
         {
             let words = known.iter().flat_map(|clear| clear.to_words());

@@ -16,6 +16,10 @@ mod kept;
 pub mod layer;
 mod material;
 mod participants;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 pub mod profile;
 pub mod supply;
 pub mod tile;

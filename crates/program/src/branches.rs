@@ -13,8 +13,8 @@ use std::collections::HashMap;
 
 use crate::error::Fault;
 use crate::loops::Loop;
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
-use crate::program::{Node, NodeId, Program};
 
 /// Arms that a program may have.
 const MAX_ARMS: usize = 1 << 12;
@@ -194,21 +194,10 @@ fn refused(operation: &Operation) -> Option<&'static str> {
     }
 }
 
-impl Program {
-    /// How many branches there are: conditions of which one arm or the other is taken.
-    pub fn branches(&self) -> usize {
-        let mut conditions: Vec<_> =
-            self.branches.arms.iter().map(|arm| (arm.parent, arm.condition, arm.body)).collect();
-        conditions.sort_unstable();
-        conditions.dedup();
-        conditions.len()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::error::Fault;
-    use crate::program::NodeId;
+    use crate::node::NodeId;
     use crate::{Builder, Dtype, Program, ProgramError, Range, Recipient, Uses};
 
     /// A builder with a condition and two numbers.

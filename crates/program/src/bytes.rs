@@ -15,8 +15,9 @@ use crate::codec::{
     DecodeError, Reader, put_dims, put_flag, put_kind, put_range, put_text, put_u32, put_u64,
 };
 use crate::error::{Fault, Source};
+use crate::node::{Node, NodeId};
 use crate::operations::{self, Operation};
-use crate::program::{Keep, Node, NodeId, Output, Program, Recipient, Uses};
+use crate::program::{Keep, Output, Program, Recipient, Uses};
 use crate::shape;
 use crate::types::{Dtype, Range, Type};
 use crate::value::raw_of;

@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use crate::plan::{Domain, Local, Modulus, OpKind, Opening, Operand};
+use crate::domain::Domain;
+use crate::modulus::Modulus;
 
 /// Something that a plan can need of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,43 +22,43 @@ pub enum Feature {
     Fp128,
     /// Registers of the field GF(2^128), with sums.
     Gf128,
-    /// [`OpKind::And`].
+    /// [`OpKind::And`](crate::plan::OpKind::And).
     And,
-    /// [`OpKind::Circuit`].
+    /// [`OpKind::Circuit`](crate::plan::OpKind::Circuit).
     Circuit,
-    /// [`OpKind::Mul`].
+    /// [`OpKind::Mul`](crate::plan::OpKind::Mul).
     Mul,
-    /// [`OpKind::MatMul`].
+    /// [`OpKind::MatMul`](crate::plan::OpKind::MatMul).
     MatMul,
-    /// [`OpKind::Split`].
+    /// [`OpKind::Split`](crate::plan::OpKind::Split).
     Split,
-    /// [`OpKind::Inject`].
+    /// [`OpKind::Inject`](crate::plan::OpKind::Inject).
     Inject,
-    /// [`OpKind::Shift`].
+    /// [`OpKind::Shift`](crate::plan::OpKind::Shift).
     Shift,
-    /// [`OpKind::Msb`].
+    /// [`OpKind::Msb`](crate::plan::OpKind::Msb).
     Msb,
-    /// [`Operand::Component`].
+    /// [`Operand::Component`](crate::plan::Operand::Component).
     ComponentOperands,
-    /// [`Local::BitComponent`] and [`Local::ShiftComponents`].
+    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents).
     ComponentSteps,
-    /// [`OpKind::Random`].
+    /// [`OpKind::Random`](crate::plan::OpKind::Random).
     Random,
-    /// [`OpKind::Open`], masked.
+    /// [`OpKind::Open`](crate::plan::OpKind::Open), masked.
     MaskedOpening,
-    /// [`OpKind::Open`], after all that the value depends on is checked.
+    /// [`OpKind::Open`](crate::plan::OpKind::Open), after all that the value depends on is checked.
     VerifiedOpening,
     /// Values that all parties hold before the run ([`crate::plan::PublicInput`]).
     PublicInputs,
     /// Local steps that read public registers.
     PublicSteps,
-    /// [`Local::Gather`].
+    /// [`Local::Gather`](crate::plan::Local::Gather).
     Gather,
     /// Operations in regions ([`crate::plan::Region`]).
     Branches,
     /// Arms that draw from the same supplies, under masks ([`crate::plan::Swap`]).
     MaskedArms,
-    /// [`OpKind::Shuffle`].
+    /// [`OpKind::Shuffle`](crate::plan::OpKind::Shuffle).
     Shuffle,
     /// Values that stay from one run to the next ([`crate::plan::KeepOp`]).
     Keep,
@@ -66,7 +67,7 @@ pub enum Feature {
     ZeroedArms,
     /// Registers of integers modulo powers of two above 2^64, with sums.
     WideRings,
-    /// [`Local::Insertion`].
+    /// [`Local::Insertion`](crate::plan::Local::Insertion).
     Insertion,
 }
 
@@ -217,17 +218,17 @@ impl fmt::Display for Field {
 pub enum Numbers {
     /// No way: what needs one is refused.
     ElementsAlone,
-    /// By two additive components, of which single parties know one each: [`OpKind::Split`], [`OpKind::Inject`],
-    /// [`OpKind::Shift`], and [`Operand::Component`] of the second.
+    /// By two additive components, of which single parties know one each: [`OpKind::Split`](crate::plan::OpKind::Split), [`OpKind::Inject`](crate::plan::OpKind::Inject),
+    /// [`OpKind::Shift`](crate::plan::OpKind::Shift), and [`Operand::Component`](crate::plan::Operand::Component) of the second.
     ///
     /// # Security
     /// It trusts the party that knows the first component.
     TwoComponents,
-    /// By three additive components, each of which its holders share without a message: [`Operand::Component`] of each,
-    /// [`Local::BitComponent`] and [`Local::ShiftComponents`], and for the rest ANDs and products.
+    /// By three additive components, each of which its holders share without a message: [`Operand::Component`](crate::plan::Operand::Component) of each,
+    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents), and for the rest ANDs and products.
     ThreeComponents,
-    /// By masked openings in a field, where bools are the elements 0 and 1: [`OpKind::Random`] bits, products,
-    /// [`OpKind::Open`] and steps on what was opened.
+    /// By masked openings in a field, where bools are the elements 0 and 1: [`OpKind::Random`](crate::plan::OpKind::Random) bits, products,
+    /// [`OpKind::Open`](crate::plan::OpKind::Open) and steps on what was opened.
     ///
     /// # Security
     /// Openings hide numbers that are in their ranges and no others, so they come after a check of all that they depend on.
@@ -239,6 +240,21 @@ pub enum Numbers {
     BitsAlone,
 }
 
+impl Numbers {
+    /// The field of which bools and numbers are elements; `None` where bools are bits, and numbers elements of rings or bits.
+    pub(crate) const fn field(self) -> Option<Field> {
+        match self {
+            Self::MaskedOpening(field) => Some(field),
+            Self::ElementsAlone | Self::TwoComponents | Self::ThreeComponents | Self::BitsAlone => None,
+        }
+    }
+
+    /// Whether numbers are bits.
+    pub(crate) const fn are_bits(self) -> bool {
+        matches!(self, Self::BitsAlone)
+    }
+}
+
 /// What plans for a protocol may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Capabilities {
@@ -246,7 +262,7 @@ pub struct Capabilities {
     pub features: Features,
     /// How numbers become bits, and bits numbers.
     pub numbers: Numbers,
-    /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one ([`OpKind::Shuffle`]); 0
+    /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one ([`OpKind::Shuffle`](crate::plan::OpKind::Shuffle)); 0
     /// for a protocol that has none.
     pub shuffle_turns: u8,
     /// ANDs that the partial products of one product may take, where numbers are bits.
@@ -406,41 +422,6 @@ pub(crate) const fn of_domain(domain: Domain) -> Feature {
         Domain::Modular(Modulus::Prime128) => Feature::Fp128,
         Domain::Modular(Modulus::Gf128) => Feature::Gf128,
     }
-}
-
-/// What a local step needs beyond its registers.
-pub(crate) const fn of_step(step: &Local) -> Features {
-    match step {
-        Local::BitComponent { .. } | Local::ShiftComponents { .. } => {
-            Features::NONE.with(Feature::ComponentSteps)
-        }
-        Local::Gather { .. } => Features::NONE.with(Feature::Gather),
-        Local::Insertion(_) => Features::NONE.with(Feature::Insertion),
-        _ => Features::NONE,
-    }
-}
-
-/// What an operation needs beyond its registers.
-pub(crate) fn of_operation(kind: &OpKind) -> Features {
-    let feature = match kind {
-        OpKind::And { .. } => Feature::And,
-        OpKind::Mul { .. } => Feature::Mul,
-        OpKind::MatMul { .. } => Feature::MatMul,
-        OpKind::Split { .. } => Feature::Split,
-        OpKind::Inject { .. } => Feature::Inject,
-        OpKind::Shift { .. } => Feature::Shift,
-        OpKind::Msb { .. } => Feature::Msb,
-        OpKind::Random { .. } => Feature::Random,
-        OpKind::Shuffle { .. } => Feature::Shuffle,
-        OpKind::Open { how: Opening::Masked, .. } => Feature::MaskedOpening,
-        OpKind::Open { how: Opening::Verified, .. } => Feature::VerifiedOpening,
-        OpKind::Circuit { inputs, .. } => {
-            let by_component = |input: &Operand| matches!(input, Operand::Component { .. });
-            let all = Features::NONE.with(Feature::Circuit);
-            return if inputs.iter().any(by_component) { all.with(Feature::ComponentOperands) } else { all };
-        }
-    };
-    Features::NONE.with(feature)
 }
 
 #[cfg(test)]

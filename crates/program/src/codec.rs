@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tacit_circuit::Circuit;
 use thiserror::Error;
 
+use crate::domain::Width;
 use crate::error::ProgramError;
 use crate::modulus::Modulus;
-use crate::plan::Width;
 use crate::real::{Real, Reals};
 use crate::shape::Span;
 use crate::types::{Dtype, MAX_RANK, Range};

@@ -6,8 +6,7 @@ use thiserror::Error;
 
 use crate::capabilities::Field;
 use crate::modulus::Modulus;
-use crate::shape::Dims;
-use crate::types::{Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
+use crate::types::{Dims, Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
 use crate::value::ValueError;
 
 /// Where in the user's source a node comes from.

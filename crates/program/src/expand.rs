@@ -3,8 +3,9 @@
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::instances::copied;
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
-use crate::program::{Keep, Node, NodeId, Program};
+use crate::program::{Keep, Program};
 
 /// The same program, and what became of its nodes.
 pub(crate) struct Expanded {

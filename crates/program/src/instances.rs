@@ -3,8 +3,9 @@
 
 use crate::builder::Builder;
 use crate::error::{Fault, ProgramError};
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
-use crate::program::{Node, NodeId, Program, Recipient};
+use crate::program::{Program, Recipient};
 
 /// A program that is several instances of another one ([`Program::times`]).
 #[derive(Clone, Debug, PartialEq, Eq)]

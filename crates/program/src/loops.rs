@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use crate::builder::MAX_NODES;
 use crate::error::Fault;
+use crate::node::{MAX_NODES, Node, NodeId};
 use crate::operations::Operation;
-use crate::program::{Node, NodeId, Program};
 
 /// A body, and how often it is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,45 +119,6 @@ fn walk(
         place += 1;
     }
     Ok(())
-}
-
-impl Program {
-    /// Its nodes in the order in which they are computed.
-    pub(crate) fn visits(&self) -> Vec<Visit> {
-        match visits(self.nodes.len(), &self.loops) {
-            Ok(visits) => visits,
-            Err(_) => unreachable!("a program was made only if its steps can be counted"),
-        }
-    }
-
-    /// The body that begins with a node.
-    pub(crate) fn loop_from(&self, place: usize) -> Option<&Loop> {
-        self.loops.iter().find(|inner| inner.body.start == place)
-    }
-
-    /// A body's own slices of what it goes over.
-    pub(crate) fn steps(&self, body: &Loop) -> Vec<NodeId> {
-        let innermost = |place: &usize| self.loops.iter().find(|inner| inner.body.contains(place));
-        let own = body.body.clone().filter(|place| innermost(place) == Some(body));
-        let ids = own.map(|place| NodeId::new(place as u32));
-        ids.filter(|&id| self.node(id).operation == Operation::Step).collect()
-    }
-
-    /// What a visited node takes over as it is: a state the result of the step before, or what it is at first; what
-    /// ends or leaves a body a result of it; what is assumed about a value, or in an arm, that value. `None` for other nodes.
-    pub(crate) fn taken(&self, Visit { node, step }: Visit) -> Option<NodeId> {
-        let Node { operation, operands, .. } = self.node(node);
-        match operation {
-            Operation::State { .. } if step > 0 => {
-                let mut carry = self.loops.iter().flat_map(|inner| &inner.carry);
-                carry.find(|(state, _)| *state == node).map(|(_, result)| *result)
-            }
-            Operation::State { .. } | Operation::Assume { .. } => operands.first().copied(),
-            Operation::Repeat { .. } => operands.get(operands.len() / 2).copied(),
-            Operation::After | Operation::ShuffleToo | Operation::Within { .. } => operands.get(1).copied(),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

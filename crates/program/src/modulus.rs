@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::plan::{Domain, Width};
-
 /// A modulus: a power of two up to 2^128, one of two primes, or a polynomial over two elements.
 ///
 /// Its elements are the integers from 0 to the modulus less 1, and the polynomials of a degree below 128, with the coefficient
@@ -66,16 +64,6 @@ impl Modulus {
     /// Words of 64 bits that a raw element takes.
     pub const fn limbs(self) -> usize {
         self.bits().div_ceil(64) as usize
-    }
-
-    /// The width, if it is that of machine words: the rings in which numbers and bits can be converted.
-    pub fn width(self) -> Option<Width> {
-        Width::ALL.into_iter().find(|width| self == Self::PowerOfTwo(width.bits()))
-    }
-
-    /// What registers of such elements hold.
-    pub fn domain(self) -> Domain {
-        self.width().map_or(Domain::Modular(self), Domain::Ring)
     }
 
     /// Whether `value` is an element.
@@ -170,6 +158,7 @@ impl fmt::Display for Modulus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Domain, Width};
     use num_bigint::{BigInt, Sign};
 
     fn all() -> impl Iterator<Item = Modulus> {

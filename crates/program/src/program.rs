@@ -6,44 +6,11 @@ use std::fmt;
 
 use crate::branches::Branches;
 use crate::error::Source;
-use crate::loops::Loop;
+use crate::loops::{Loop, Visit, visits};
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
-use crate::plan::{To, Width};
-use crate::types::{Dtype, Range, Type};
-
-/// A node's number in its program or its builder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(u32);
-
-impl NodeId {
-    /// The node of this number; a builder refuses one that isn't there.
-    pub const fn new(number: u32) -> Self {
-        Self(number)
-    }
-
-    /// Its number.
-    pub const fn number(self) -> u32 {
-        self.0
-    }
-
-    /// Its place among the nodes.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A value of a program and how it comes about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// What makes it.
-    pub operation: Operation,
-    /// From which values, all of them earlier nodes.
-    pub operands: Vec<NodeId>,
-    /// What it is.
-    pub ty: Type,
-    /// Index in [`Program::sources`].
-    pub(crate) source: u32,
-}
+use crate::signature::{InputType, KnownType};
+use crate::types::{Dtype, Range};
 
 /// Who learns an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -136,48 +103,6 @@ pub struct KeptType {
     pub shape: Vec<usize>,
     /// What raw elements may be: those of what was kept have to be in it.
     pub range: Range,
-}
-
-/// What an owner has to give.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputType {
-    /// The participant that gives it.
-    pub owner: String,
-    /// What the owner calls it.
-    pub name: String,
-    /// What its elements are.
-    pub kind: Dtype,
-    /// Lengths of the axes.
-    pub shape: Vec<usize>,
-    /// What raw elements may be.
-    pub range: Range,
-}
-
-/// Bools that all parties hold ([`crate::Builder::known`]).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownType {
-    /// What the program calls them.
-    pub name: String,
-    /// Lengths of the axes.
-    pub shape: Vec<usize>,
-}
-
-/// What a recipient gets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputType {
-    /// Who learns it, by the plan's participants.
-    pub to: To,
-    /// What its elements are.
-    pub kind: Dtype,
-    /// Lengths of the axes.
-    pub shape: Vec<usize>,
-    /// What raw elements can be.
-    pub range: Range,
-    /// The ring that it comes out of, if it is of machine words; `None` for bools, for other moduli, and where numbers
-    /// are bits ([`crate::plan::Form`]).
-    pub width: Option<Width>,
-    /// The node that it is.
-    pub node: u32,
 }
 
 /// A typed tensor program. Made by [`crate::Builder::finish`] or [`Program::from_bytes`].
@@ -304,5 +229,51 @@ impl Program {
     /// The line that reveals an output.
     pub fn output_source(&self, output: &Output) -> &Source {
         &self.sources[output.source as usize]
+    }
+
+    /// How many branches there are: conditions of which one arm or the other is taken.
+    pub fn branches(&self) -> usize {
+        let mut conditions: Vec<_> =
+            self.branches.arms.iter().map(|arm| (arm.parent, arm.condition, arm.body)).collect();
+        conditions.sort_unstable();
+        conditions.dedup();
+        conditions.len()
+    }
+
+    /// Its nodes in the order in which they are computed.
+    pub(crate) fn visits(&self) -> Vec<Visit> {
+        match visits(self.nodes.len(), &self.loops) {
+            Ok(visits) => visits,
+            Err(_) => unreachable!("a program was made only if its steps can be counted"),
+        }
+    }
+
+    /// The body that begins with a node.
+    pub(crate) fn loop_from(&self, place: usize) -> Option<&Loop> {
+        self.loops.iter().find(|inner| inner.body.start == place)
+    }
+
+    /// A body's own slices of what it goes over.
+    pub(crate) fn steps(&self, body: &Loop) -> Vec<NodeId> {
+        let innermost = |place: &usize| self.loops.iter().find(|inner| inner.body.contains(place));
+        let own = body.body.clone().filter(|place| innermost(place) == Some(body));
+        let ids = own.map(|place| NodeId::new(place as u32));
+        ids.filter(|&id| self.node(id).operation == Operation::Step).collect()
+    }
+
+    /// What a visited node takes over as it is: a state the result of the step before, or what it is at first; what
+    /// ends or leaves a body a result of it; what is assumed about a value, or in an arm, that value. `None` for other nodes.
+    pub(crate) fn taken(&self, Visit { node, step }: Visit) -> Option<NodeId> {
+        let Node { operation, operands, .. } = self.node(node);
+        match operation {
+            Operation::State { .. } if step > 0 => {
+                let mut carry = self.loops.iter().flat_map(|inner| &inner.carry);
+                carry.find(|(state, _)| *state == node).map(|(_, result)| *result)
+            }
+            Operation::State { .. } | Operation::Assume { .. } => operands.first().copied(),
+            Operation::Repeat { .. } => operands.get(operands.len() / 2).copied(),
+            Operation::After | Operation::ShuffleToo | Operation::Within { .. } => operands.get(1).copied(),
+            _ => None,
+        }
     }
 }

@@ -7,8 +7,9 @@
 use std::collections::HashMap;
 
 use crate::loops::Visit;
+use crate::node::{Node, NodeId};
 use crate::operations::{Operation, Tensor};
-use crate::program::{Node, NodeId, Program};
+use crate::program::Program;
 use crate::types::Type;
 use crate::value::{self, Value, ValueError};
 
@@ -19,7 +20,7 @@ use crate::value::{self, Value, ValueError};
 /// If the number of inputs, the length of one, or an element is not as declared.
 pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueError> {
     let values = walk(apply, program, inputs, &Last::of(program))?;
-    let clear = |id: crate::NodeId| {
+    let clear = |id: NodeId| {
         let ty = &program.node(id).ty;
         value::to_value(ty.kind, &ty.shape, &values[id.index()])
     };

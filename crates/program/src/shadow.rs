@@ -11,7 +11,8 @@ use std::fmt;
 
 use crate::error::Source;
 use crate::lower::Lowered;
-use crate::program::{NodeId, Program};
+use crate::node::NodeId;
+use crate::program::Program;
 use crate::reference;
 use crate::value::{self, Value, ValueError, decode_raw};
 

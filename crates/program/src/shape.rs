@@ -1,26 +1,8 @@
 //! Shapes as `NumPy` reckons them: broadcasting, axes, slices, matrix products.
 
-use std::fmt;
-
 use crate::error::Fault;
 use crate::plan::MatrixShape;
 use crate::types::{MAX_ELEMENTS, MAX_RANK};
-
-/// A shape as Python prints it.
-pub(crate) struct Dims<'a>(pub(crate) &'a [usize]);
-
-impl fmt::Display for Dims<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(")?;
-        for (axis, length) in self.0.iter().enumerate() {
-            if axis > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "{length}")?;
-        }
-        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
-    }
-}
 
 /// One entry of an index, as in `x[1, ::-1, None]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

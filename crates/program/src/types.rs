@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::Width;
 use crate::modulus::Modulus;
-use crate::plan::Width;
 
 /// Axes that a value may have.
 pub const MAX_RANK: usize = 8;
@@ -119,8 +119,7 @@ impl Range {
     /// [`crate::encode`] rounds them. `None` if an end isn't a number, if `lo` is above `hi`, or if a raw value
     /// doesn't fit in 64 bits.
     pub fn of_reals(lo: f64, hi: f64, frac: u8) -> Option<Self> {
-        let raw =
-            |end: f64| crate::value::to_raw(end, frac).filter(|raw| Self::of_width(Width::W64).holds(*raw));
+        let raw = |end: f64| to_raw(end, frac).filter(|raw| Self::of_width(Width::W64).holds(*raw));
         Self::new(raw(lo)?, raw(hi)?)
     }
 
@@ -259,8 +258,32 @@ impl Type {
 
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind, crate::shape::Dims(&self.shape))
+        write!(f, "{} {}", self.kind, Dims(&self.shape))
     }
+}
+
+/// A shape as Python prints it.
+pub(crate) struct Dims<'a>(pub(crate) &'a [usize]);
+
+impl fmt::Display for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (axis, length) in self.0.iter().enumerate() {
+            if axis > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{length}")?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+/// `round(x 2^frac)`, ties up; `None` for a NaN or an infinity. Saturates far beyond 64 bits.
+pub(crate) fn to_raw(x: f64, frac: u8) -> Option<i128> {
+    // Scaling by a power of two is exact, and so is the distance to the floor.
+    let scaled = x * (1u128 << frac.min(64)) as f64;
+    let floor = scaled.floor();
+    x.is_finite().then(|| (floor as i128).saturating_add(i128::from(scaled - floor >= 0.5)))
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@
 
 use thiserror::Error;
 
+use crate::domain::Width;
 use crate::modulus::Modulus;
-use crate::plan::Width;
-use crate::program::{InputType, OutputType};
-use crate::shape::Dims;
-use crate::types::{Dtype, Range};
+use crate::signature::{InputType, OutputType};
+use crate::types::{Dims, Dtype, Range, to_raw};
 
 /// A clear tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,14 +185,6 @@ pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<
         },
         _ => Err(wrong()),
     }
-}
-
-/// `round(x 2^frac)`, ties up; `None` for a NaN or an infinity. Saturates far beyond 64 bits.
-pub(crate) fn to_raw(x: f64, frac: u8) -> Option<i128> {
-    // Scaling by a power of two is exact, and so is the distance to the floor.
-    let scaled = x * (1u128 << frac.min(64)) as f64;
-    let floor = scaled.floor();
-    x.is_finite().then(|| (floor as i128).saturating_add(i128::from(scaled - floor >= 0.5)))
 }
 
 /// The clear value of an output's words, of which the low bits of its width count.

@@ -4,9 +4,10 @@
 //! its width is the least that holds the range of each of them, the differences that comparisons take, and the
 //! guard bit of truncations. Public values are in no ring: they are reduced to that of each secret they meet.
 
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::plan::{Form, Width};
-use crate::program::{Node, NodeId, Program};
+use crate::program::Program;
 use crate::types::{Dtype, Range, Type};
 
 /// The width of each node's ring; `None` for bools and for what is public. `needed` says what products with public numbers

@@ -38,6 +38,8 @@ pub struct Case {
     pub inputs: Vec<Clear>,
     /// The values of all its public inputs; none unless a test gives some.
     pub public_inputs: Vec<Clear>,
+    /// Those of parties that hold others; none unless a test gives some.
+    pub own_public_inputs: BTreeMap<usize, Vec<Clear>>,
     /// Each party's shares of what the plan reads of what is kept; none unless a test gives some.
     pub kept: Vec<Vec<Arc<KeptShare>>>,
     /// What each endpoint states in the handshake: the same, unless a test makes it differ.
@@ -119,6 +121,7 @@ impl Case {
             plan: Arc::new(plan),
             inputs,
             public_inputs: Vec::new(),
+            own_public_inputs: BTreeMap::new(),
             kept: Vec::new(),
             agreements,
             limits: Limits::default(),
@@ -386,13 +389,14 @@ impl Case {
         Ending { result, counters }
     }
 
-    /// The values that an endpoint gives, and after them what all hold.
+    /// The values that an endpoint gives, and after them what all hold, or it alone.
     fn inputs_of(&self, me: usize) -> Vec<Option<Clear>> {
         let given = |(input, values): (&tacit_program::plan::InputOp, &Clear)| {
             (self.participants.endpoint(input.owner) == me).then(|| values.clone())
         };
         let own = self.plan.inputs.iter().zip(&self.inputs).map(given);
-        own.chain(self.public_inputs.iter().cloned().map(Some)).collect()
+        let known = self.own_public_inputs.get(&me).unwrap_or(&self.public_inputs);
+        own.chain(known.iter().cloned().map(Some)).collect()
     }
 }
 

@@ -7,18 +7,21 @@ mod planted {
     pub(crate) mod bits;
 }
 
+use std::panic::AssertUnwindSafe;
+
 use planted::bits::{Fault, PlantedBits};
+use tacit_engine::planted::{Mistake, plant};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
 use tacit_program::{Builder, Capabilities, Dtype, Program, Recipient, lower};
-use tacit_replicated::Replicated;
+use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_session::Session;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::views::{self, Conduct, Leak};
-use tacit_testkit::conformance::{Subject, cost, equality};
+use tacit_testkit::conformance::{Subject, cost, equality, known};
 use tacit_testkit::sample::Flaw;
-use tacit_testkit::{Case, Rng};
+use tacit_testkit::{Altered, Case, Rng};
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
     Subject { told: |_, _, _| true, ..Subject::new(protocol, 3) }
@@ -107,6 +110,23 @@ fn a_wrong_result_is_noticed() {
     for seed in 0..20 {
         equality::check(&subject(&WRONG), &two_ands(), &mut Rng::new(seed), "two ANDs");
     }
+}
+
+/// Whether the suite passes a protocol whose parties don't compare what they were given as public inputs.
+fn passes_without_comparison(protocol: &'static dyn Protocol) -> bool {
+    let mistaken = Altered::beginning_with(protocol, |_| plant(&[Mistake::PublicInputsNotCompared]));
+    let suite = |protocol: &'static dyn Protocol| {
+        let tried = AssertUnwindSafe(|| known::other_values(&Subject::new(protocol, 3)));
+        std::panic::catch_unwind(tried).is_ok()
+    };
+    assert!(suite(protocol));
+    suite(mistaken)
+}
+
+#[test]
+fn public_inputs_that_are_not_compared_are_noticed() {
+    assert!(!passes_without_comparison(&Replicated::COMPUTATIONAL));
+    assert!(!passes_without_comparison(&ReplicatedMalicious::SOUNDNESS_50));
 }
 
 /// The replicated protocol with another account of its costs.

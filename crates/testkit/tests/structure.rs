@@ -26,7 +26,8 @@ const FLOORS: [&[&str]; 12] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 8] = [
+const LAYERED: [&str; 9] = [
+    "tacit-program",
     "tacit-ot",
     "tacit-threeparty",
     "tacit-additive",

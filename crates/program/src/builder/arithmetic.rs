@@ -3,8 +3,8 @@
 use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
+use crate::node::NodeId;
 use crate::operations::{Operation, Rounding, exact_product, is_wide};
-use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
 

@@ -6,8 +6,8 @@ use tacit_circuit::Circuit;
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::NodeId;
 use crate::shape::{self, Index};
 use crate::types::Dtype;
 

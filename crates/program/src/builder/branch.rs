@@ -2,8 +2,8 @@
 
 use super::{Builder, Method};
 use crate::error::ProgramError;
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::NodeId;
 
 /// What can be called by name ([`Builder::call`]).
 pub(super) const METHODS: &[(&str, Method)] =

@@ -2,8 +2,8 @@
 
 use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::{Extreme, Operation};
-use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
 

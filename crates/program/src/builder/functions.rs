@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::{Operation, RATIO_BITS};
 use crate::piecewise::Piecewise;
-use crate::program::NodeId;
 use crate::types::Dtype;
 
 /// What can be called by name ([`Builder::call`]).

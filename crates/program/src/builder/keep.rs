@@ -2,8 +2,9 @@
 
 use super::{Builder, MAX_NODES};
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::{Keep, NodeId, Uses};
+use crate::program::{Keep, Uses};
 use crate::types::{Dtype, Range};
 
 /// Programs and learners that the uses of one kept value may name.

@@ -39,17 +39,17 @@ use std::sync::Arc;
 
 use crate::branches::Branches;
 pub use crate::codec::MAX_TEXT;
+use crate::columns::unsound;
 use crate::error::{Fault, ProgramError, Source};
 use crate::loops;
-use crate::operations::{self, Operation};
-use crate::program::{Keep, Node, NodeId, Output, Program, Recipient};
+pub use crate::node::MAX_NODES;
+use crate::node::{Node, NodeId};
+use crate::operations::Operation;
+use crate::program::{Keep, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
 use crate::types::{Dtype, MAX_FRACTION, Range, Type};
 use crate::value::{self, Value};
-
-/// Nodes that a program may have.
-pub const MAX_NODES: usize = 1 << 20;
 
 /// A method that takes values alone.
 #[derive(Clone, Copy)]
@@ -267,8 +267,8 @@ impl Builder {
         }
         let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
         let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
-        let unsound = |(place, node)| Some((place, operations::unsound(&nodes, node)?));
-        if let Some(found) = nodes.iter().enumerate().find_map(unsound) {
+        let wrong_column = |(place, node)| Some((place, unsound(&nodes, node)?));
+        if let Some(found) = nodes.iter().enumerate().find_map(wrong_column) {
             return Err(wrong(found));
         }
         let loops = loops::find(&nodes).map_err(wrong)?;

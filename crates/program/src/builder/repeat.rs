@@ -2,8 +2,8 @@
 
 use super::Builder;
 use crate::error::ProgramError;
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::NodeId;
 use crate::types::Range;
 
 impl Builder {

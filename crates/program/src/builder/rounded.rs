@@ -2,10 +2,10 @@
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::{Operation, Rounding};
-use crate::program::NodeId;
+use crate::ratio::Ratio;
 use crate::real::Reals;
-use crate::rounded::Ratio;
 use crate::shape;
 use crate::types::{Dtype, Range};
 use crate::value::Value;

@@ -2,8 +2,8 @@
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::NodeId;
 
 impl Builder {
     /// Values whose first axes have one length, each with its blocks along that axis in an order that is the same for all of

@@ -1,6 +1,7 @@
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
+use crate::Program;
 use crate::plan::Plan;
 use crate::{
     Builder, Capabilities, Data, Dtype, NodeId, ProgramError, Range, Recipient, Value, reference, testing,

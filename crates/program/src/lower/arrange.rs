@@ -1,9 +1,9 @@
 //! Sums over axes, matrix products, joins: what goes by the places of elements.
 
+use super::lowering::{Lowering, View};
 use super::term::limbs;
-use super::{Lowering, View};
+use crate::node::NodeId;
 use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Reg};
-use crate::program::NodeId;
 use crate::shape;
 use crate::types::Type;
 

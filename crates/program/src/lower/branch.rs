@@ -1,11 +1,11 @@
 //! Branches: arms become regions of the plan where the protocol has means for them. Elsewhere all arms are steps like any others,
 //! and what chooses between their results does so.
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::branches::Arm;
 use crate::capabilities::Feature;
+use crate::node::NodeId;
 use crate::plan::{Domain, Layout, Local, OpKind, Opening, Reg, Rows, Swap};
-use crate::program::NodeId;
 
 impl Lowering<'_> {
     /// The next operations are those of a node, in its arm.

@@ -5,16 +5,16 @@ pub(super) mod products;
 
 use std::sync::Arc;
 
-use super::Lowering;
+use super::lowering::Lowering;
+use crate::node::NodeId;
 use crate::plan::{Domain, OpKind, Operand, Reg};
-use crate::program::NodeId;
 use crate::types::Type;
 use tacit_circuit::{Circuit, Given, Layered};
 
 impl Lowering<'_> {
     /// The register of all outputs of a circuit, instance after instance.
     pub(super) fn circuit(&mut self, circuit: &Arc<Circuit>, operands: &[NodeId], ty: &Type) -> Reg {
-        if self.strategy.field().is_some() {
+        if self.capabilities.numbers.field().is_some() {
             return self.circuit_by_products(circuit, operands, ty);
         }
         let batch = &ty.shape[..ty.rank() - 1];

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Lowering, View};
+use super::lowering::{Lowering, View};
+use crate::node::NodeId;
 use crate::operations::FlatConv;
 use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Reg};
-use crate::program::NodeId;
 use crate::shape::Span;
 
 /// Filters of a convolution, one matrix for each group.

@@ -1,6 +1,6 @@
 //! What the parties keep: registers whose form hangs on the type alone, and on no range, so that any program can read them.
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::plan::Domain;
 use crate::program::Keep;
 use crate::types::Dtype;
@@ -11,7 +11,7 @@ impl Lowering<'_> {
     pub(super) fn keep(&mut self, keep: &Keep) {
         let (id, ty) = (keep.node, self.ty(keep.node));
         self.begin(id);
-        if self.strategy.is_bits() && ty.kind != Dtype::Bool {
+        if self.capabilities.numbers.are_bits() && ty.kind != Dtype::Bool {
             return self.keep_bits(id, &keep.name);
         }
         let reg = if ty.secret {

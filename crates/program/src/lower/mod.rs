@@ -28,12 +28,15 @@ mod arrange;
 mod branch;
 mod circuit;
 mod conv;
+mod fused;
 mod keep;
+mod lowering;
 mod number;
 mod numbers;
 mod rectified;
 mod repeat;
 mod rounded;
+mod scaling;
 mod shuffle;
 mod sort;
 mod spread;
@@ -44,22 +47,15 @@ mod tournament;
 mod weight;
 mod zeroed;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use tacit_circuit::{Circuit, Given, Layered};
-
-use crate::capabilities::{Capabilities, Field, Numbers};
+use crate::capabilities::{Capabilities, Numbers};
 use crate::error::{Fault, ProgramError, Source};
-use crate::expand::Expanded;
+use crate::node::{Node, NodeId};
 use crate::operations::{Operation, Rounding};
-use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
-use crate::program::{InputType, Node, NodeId, OutputType, Program, Recipient};
+use crate::plan::{Domain, Form, Layout, Local, Plan, Reg, To};
+use crate::program::{Program, Recipient};
+use crate::signature::{InputType, OutputType};
 use crate::types::{Dtype, Type};
-use crate::width;
-use numbers::Strategy;
-use numbers::bits::Number;
-use rounded::Scaling;
+use lowering::{Lowering, View};
 use term::Term;
 use weight::{is_for_rings, weight};
 
@@ -83,7 +79,7 @@ impl Lowered {
         Self { sources: program.sources().to_vec(), source_of, ..self }
     }
 
-    /// The user's line that a node comes from: what [`plan::Op::node`] and [`OutputType::node`] name.
+    /// The user's line that a node comes from: what [`Op::node`](crate::plan::Op::node) and [`OutputType::node`] name.
     pub fn source(&self, node: u32) -> Option<&Source> {
         self.sources.get(*self.source_of.get(node as usize)? as usize)
     }
@@ -152,88 +148,7 @@ fn depends_on_ranges(plan: &Plan) -> bool {
     !plan.keeps.is_empty() || plan.levels.iter().any(|level| level.local.iter().any(shifts))
 }
 
-/// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.
-const SLAB_BITS: usize = 1 << 31;
-
-/// A secret node's elements: a walk over a register of one row.
-#[derive(Clone, Debug)]
-struct View {
-    reg: Reg,
-    layout: Layout,
-}
-
-struct Lowering<'a> {
-    program: &'a Program,
-    /// What the program was made of, if that had sorts.
-    networks: Option<&'a Expanded>,
-    capabilities: Capabilities,
-    strategy: Strategy,
-    /// Whether all secrets are revealed.
-    debug: bool,
-    /// Whether inputs of which a number is outside its range are taken as the least numbers in it.
-    holds_ranges: bool,
-    /// The node that is lowered, and what it can't be for.
-    at: NodeId,
-    fault: Option<Fault>,
-    /// How products with public numbers and quotients come about.
-    scalings: HashMap<NodeId, Scaling>,
-    /// Of each node's ring.
-    widths: Vec<Option<Width>>,
-    plan: plan::Builder,
-    /// Of each secret node, once it is lowered; where numbers are bits, of bools alone.
-    views: Vec<Option<View>>,
-    /// Where numbers are bits: those of each node, once they are in a register.
-    numbers: Vec<Option<Number>>,
-    /// Bits to which operands of sums of products may be repeated at a time.
-    slab_bits: usize,
-    /// What has to be there before the elements of others are brought into order: the slab before.
-    slab: Option<Reg>,
-    /// Bits that were turned into numbers.
-    injected: HashMap<(Reg, Domain), Reg>,
-    /// Signs that were extracted.
-    signs: HashMap<Reg, Reg>,
-    /// What is rectified and truncated at once.
-    rectified: rectified::Rectified,
-    /// Regions of arms.
-    regions: HashMap<u32, u32>,
-    /// What puts masks of arms in their places, by the arm around and the condition.
-    swaps: HashMap<(u32, Reg), plan::Swap>,
-    /// Conditions from outside of repeated bodies, in each that has a branch by them.
-    conditions: HashMap<(usize, Reg), Reg>,
-    /// Circuits that were laid out, each with what was said of its inputs.
-    circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
-}
-
-impl<'a> Lowering<'a> {
-    fn new(program: &'a Program, capabilities: Capabilities) -> Self {
-        let strategy = Strategy::of(capabilities.numbers);
-        let scalings = scalings(program, strategy.field());
-        Self {
-            program,
-            networks: None,
-            capabilities,
-            strategy,
-            debug: false,
-            holds_ranges: false,
-            at: NodeId::new(0),
-            fault: None,
-            widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
-            scalings,
-            plan: plan::Builder::new(),
-            views: vec![None; program.nodes().len()],
-            numbers: vec![None; program.nodes().len()],
-            slab_bits: SLAB_BITS,
-            slab: None,
-            injected: HashMap::new(),
-            signs: HashMap::new(),
-            rectified: rectified::Rectified::default(),
-            regions: HashMap::new(),
-            swaps: HashMap::new(),
-            conditions: HashMap::new(),
-            circuits: HashMap::new(),
-        }
-    }
-
+impl Lowering<'_> {
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         self.debug = reveal_everything;
         let program = self.program;
@@ -278,40 +193,11 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The next steps are those of a node.
-    fn begin(&mut self, id: NodeId) {
-        self.at = id;
-        self.plan.at_node(self.number_of(id));
-    }
-
-    /// A node's number in the program that was to be lowered.
-    fn number_of(&self, id: NodeId) -> u32 {
-        self.networks.map_or(id.number(), |networks| networks.origin[id.index()])
-    }
-
-    /// Notes why the node can't be lowered; what steps it has then doesn't matter. `fault` is given its operation.
-    fn refuse(&mut self, fault: impl FnOnce(&'static str) -> Fault) {
-        let operation = self.program.node(self.at).operation.name();
-        self.fault.get_or_insert_with(|| fault(operation));
-    }
-
-    /// Refuses a node that needs what the protocol hasn't.
-    fn offered(&mut self) -> Result<(), ProgramError> {
-        if let Some(feature) = self.plan.needs().missing_in(self.capabilities.features).next() {
-            self.refuse(|operation| Fault::NotOffered { operation, missing: feature.description() });
-        }
-        match self.fault.take() {
-            None => Ok(()),
-            Some(fault) => {
-                Err(ProgramError { at: self.program.source(self.at).clone(), fault: Box::new(fault) })
-            }
-        }
-    }
-
     /// Whether an operation is one on numbers that are bits.
     fn is_binary(&self, node: &Node) -> bool {
         let numbers = |ty: &Type| ty.kind != Dtype::Bool;
-        self.strategy.is_bits() && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
+        self.capabilities.numbers.are_bits()
+            && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
     /// What its owner gives.
@@ -327,7 +213,7 @@ impl<'a> Lowering<'a> {
     /// What all parties hold, for circuits.
     fn public_input(&mut self, id: NodeId, ty: &Type) -> Reg {
         // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
-        if self.debug || self.strategy.field().is_some() {
+        if self.debug || self.capabilities.numbers.field().is_some() {
             self.refuse(|operation| Fault::NotOffered { operation, missing: "public inputs of circuits" });
         }
         let reg = self.plan.public(self.domain(id), ty.len());
@@ -441,7 +327,7 @@ impl<'a> Lowering<'a> {
     fn output(&mut self, id: NodeId, to: To) -> OutputType {
         let Type { kind, shape, range, secret } = self.ty(id).clone();
         self.begin(id);
-        if self.strategy.is_bits() && kind != Dtype::Bool {
+        if self.capabilities.numbers.are_bits() && kind != Dtype::Bool {
             self.output_bits(id, to);
             return OutputType { to, kind, shape, range, width: None, node: self.number_of(id) };
         }
@@ -458,107 +344,4 @@ impl<'a> Lowering<'a> {
         };
         OutputType { to, kind, shape, range, width, node: self.number_of(id) }
     }
-
-    fn ty(&self, id: NodeId) -> &'a Type {
-        &self.program.node(id).ty
-    }
-
-    /// Where a node's elements live; a public one would be in the least ring that holds it.
-    fn domain(&self, id: NodeId) -> Domain {
-        let ty = self.ty(id);
-        match (ty.kind, self.strategy.field()) {
-            (Dtype::Modular(modulus), _) => modulus.domain(),
-            (_, Some(field)) => field.domain(),
-            (Dtype::Bool, None) => Domain::Bits,
-            (_, None) => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
-        }
-    }
-
-    /// How a node's elements stand in a register of [`Self::domain`].
-    fn form(&self, id: NodeId) -> Form {
-        match (self.ty(id).kind, self.strategy.field()) {
-            (Dtype::Modular(_), _) | (_, None) => Form::Elements,
-            (_, Some(_)) => Form::Signed,
-        }
-    }
-
-    /// A new register of one row.
-    fn fresh(&mut self, domain: Domain, cols: usize) -> Reg {
-        self.plan.row(domain, cols)
-    }
-
-    fn view(&self, id: NodeId) -> &View {
-        match &self.views[id.index()] {
-            Some(view) => view,
-            None => unreachable!("a secret operand is lowered before what is made of it"),
-        }
-    }
-
-    /// A register that holds a secret node's elements in order and nothing else.
-    fn whole(&mut self, id: NodeId) -> Reg {
-        let View { reg, layout } = self.view(id).clone();
-        let whole = self.gathered(reg, layout);
-        self.views[id.index()] = Some(View { reg: whole, layout: Layout::whole(&self.ty(id).shape) });
-        whole
-    }
-
-    /// A register that holds what a walk over another meets; the same one if that is all of it in order.
-    fn gathered(&mut self, reg: Reg, layout: Layout) -> Reg {
-        let from = self.plan.shape(reg);
-        if layout.is_whole(from.cols) {
-            return reg;
-        }
-        let dst = self.fresh(from.domain, layout.len());
-        if let Some(before) = self.slab {
-            self.plan.after(dst, before);
-        }
-        self.plan.local(Local::Copy { a: reg, layout, at: 0, dst });
-        dst
-    }
-
-    /// A register that holds what walks over others meet, one after another.
-    fn joined(&mut self, domain: Domain, parts: &[(Reg, Layout)]) -> Reg {
-        let parts: Vec<&(Reg, Layout)> = parts.iter().filter(|(_, layout)| !layout.is_empty()).collect();
-        if let [(reg, layout)] = parts[..] {
-            return self.gathered(*reg, layout.clone());
-        }
-        let dst = self.fresh(domain, parts.iter().map(|(_, layout)| layout.len()).sum());
-        let mut at = 0;
-        for (reg, layout) in parts {
-            self.plan.local(Local::Copy { a: *reg, layout: layout.clone(), at, dst });
-            at += layout.len();
-        }
-        dst
-    }
-
-    /// A new register of one row, public if another is.
-    fn fresh_as(&mut self, like: Reg, domain: Domain, cols: usize) -> Reg {
-        if self.plan.shape(like).public { self.plan.public(domain, cols) } else { self.fresh(domain, cols) }
-    }
-
-    /// The view of a node through another walk.
-    fn walk(&self, id: NodeId, change: impl FnOnce(&Layout) -> Layout) -> View {
-        let View { reg, layout } = self.view(id);
-        View { reg: *reg, layout: change(layout) }
-    }
-
-    fn reshape(&mut self, id: NodeId, shape: &[usize]) -> View {
-        let View { reg, layout } = self.view(id);
-        match layout.reshape(shape) {
-            Some(layout) => View { reg: *reg, layout },
-            None => View { reg: self.whole(id), layout: Layout::whole(shape) },
-        }
-    }
-}
-
-/// How the products with public numbers and the quotients of a program come about.
-fn scalings(program: &Program, field: Option<Field>) -> HashMap<NodeId, Scaling> {
-    let nodes = program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret);
-    let scaling = |(number, node): (usize, &Node)| {
-        let operand = &program.node(*node.operands.first()?).ty;
-        let quotient = field.and_then(|_| rounded::quotient_by_public(program, node));
-        let operation = quotient.as_ref().unwrap_or(&node.operation);
-        Some((NodeId::new(number as u32), Scaling::of(operation, operand, &node.ty, field)?))
-    };
-    nodes.filter_map(scaling).collect()
 }

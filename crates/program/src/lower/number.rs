@@ -1,11 +1,11 @@
 //! Comparison, truncation and choice.
 
+use super::lowering::{Lowering, View};
 use super::term::Term;
-use super::{Lowering, View};
 use crate::error::Fault;
+use crate::node::NodeId;
 use crate::operations::{Extreme, Operation, Rounding, exact_product};
 use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
 use crate::width;
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         let Ok((kind, _, range)) = exact_product(matrix, &[self.ty(a), self.ty(b)]) else {
             unreachable!("typing has looked at the product");
         };
-        let Some(field) = self.strategy.field() else {
+        let Some(field) = self.capabilities.numbers.field() else {
             if let Some(product) = self.wide_in_ring(operands, matrix, by, ty, domain) {
                 return product;
             }
@@ -336,7 +336,9 @@ mod tests {
             let x = build.input("alice", "x", Dtype::Int, &[1], range(lo, hi)).unwrap();
             let y = build.input("bob", "y", Dtype::Int, &[1], range(0, 3)).unwrap();
             let half = build.shift_right(y, 1).unwrap();
-            [x, half].map(|out| build.reveal(out, Recipient::All).unwrap());
+            for out in [x, half] {
+                build.reveal(out, Recipient::All).unwrap();
+            }
             let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
             assert_eq!(plan.register(plan.inputs[0].reg).domain, Domain::Ring(Width::W8), "{lo} to {hi}");
             for number in -128..128_i128 {

@@ -3,36 +3,14 @@
 //! Rounded or not, the truncation of `max(x, 0)` is that of `x` where `x + h` isn't negative, and 0 elsewhere, for the `h` that is
 //! added before bits are dropped: where only `x` is negative, `x + h` has no bits left to keep.
 
-use super::Lowering;
+use super::lowering::Lowering;
 use super::numbers::three::shift_and_bit;
 use super::term::Term;
 use crate::capabilities::{Feature, Numbers};
+use crate::node::NodeId;
 use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Reg};
-use crate::program::NodeId;
 use crate::types::Range;
-use std::collections::{HashMap, HashSet};
-
-/// What is rectified and truncated at once.
-#[derive(Default)]
-pub(super) struct Rectified {
-    /// The operand of the maximum, by the truncation.
-    operands: HashMap<NodeId, NodeId>,
-    /// Nodes between them, which nothing else reads.
-    between: HashSet<NodeId>,
-}
-
-impl Rectified {
-    /// What a truncation rectifies, too.
-    pub(super) fn operand(&self, truncation: NodeId) -> Option<NodeId> {
-        self.operands.get(&truncation).copied()
-    }
-
-    /// Whether a node has no elements of its own.
-    pub(super) fn leaves_out(&self, id: NodeId) -> bool {
-        self.between.contains(&id)
-    }
-}
 
 impl Lowering<'_> {
     /// Looks for truncations of maxima that nothing else reads, in programs without loops and arms, which read in ways of their own.

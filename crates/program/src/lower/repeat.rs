@@ -5,14 +5,14 @@
 
 use std::ops::Range;
 
-use super::numbers::bits::Number;
+use super::lowering::{Lowering, View};
+use super::numbers::bits::number::Number;
 use super::term::Term;
-use super::{Lowering, View};
 use crate::error::{Fault, ProgramError};
 use crate::loops::{Loop, Visit};
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::plan::{Layout, Local, Reg};
-use crate::program::{Node, NodeId};
 use crate::types::Dtype;
 use crate::width::Format;
 
@@ -83,7 +83,7 @@ impl Lowering<'_> {
 
     /// Whether what a node assumes is what masks rest on that hide numbers.
     fn hides(&self, node: &Node) -> bool {
-        matches!(node.operation, Operation::Assume { .. }) && self.strategy.field().is_some()
+        matches!(node.operation, Operation::Assume { .. }) && self.capabilities.numbers.field().is_some()
     }
 
     /// A body of several steps.
@@ -136,7 +136,7 @@ impl Lowering<'_> {
     /// Where the elements of `from` are, in the domain of `id`.
     pub(super) fn place(&mut self, id: NodeId, from: NodeId) -> Place {
         let own = self.ty(from);
-        if self.strategy.is_bits() && own.kind != Dtype::Bool {
+        if self.capabilities.numbers.are_bits() && own.kind != Dtype::Bool {
             let number = self.number(from);
             return Place { format: Some(number.format()), reg: number.reg, layout: number.layout };
         }

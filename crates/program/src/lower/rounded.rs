@@ -2,53 +2,16 @@
 //! ([`crate::rounded`] says why that is exact).
 
 use super::arrange::Weights;
-use super::numbers::masked::room;
+use super::lowering::{Lowering, View};
+use super::scaling::{Scaling, quotient_by_public};
 use super::term::Term;
-use super::{Lowering, View};
-use crate::capabilities::Field;
 use crate::error::Fault;
-use crate::operations::{Operation, Rounding};
-use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::{Node, NodeId, Program};
-use crate::real::Reals;
-use crate::rounded::{Chain, Elementwise, Multiples, Stage, raise};
+use crate::node::NodeId;
+use crate::operations::Operation;
+use crate::plan::{Domain, Layout, Reg};
+use crate::ratio::Elementwise;
+use crate::rounded::{Chain, Stage, raise};
 use crate::types::{Range, Type};
-
-/// What a node is made by, and how.
-#[derive(Clone, Debug)]
-pub(super) struct Scaling {
-    pub(super) multiples: Multiples,
-    /// Of the ring that it takes, at least; the narrowest in a field.
-    pub(super) width: Width,
-    /// `None` if a field has no room for it.
-    chain: Option<Chain>,
-}
-
-impl Scaling {
-    /// Of a secret node that is such a product or quotient; else `None`.
-    pub(super) fn of(
-        operation: &Operation,
-        operand: &Type,
-        result: &Type,
-        field: Option<Field>,
-    ) -> Option<Self> {
-        let multiples = Multiples::of(operation, operand.range)?;
-        let sizes = [operand.len(), result.len()];
-        let (width, chain) = match field {
-            None => {
-                let (width, chain) = multiples.in_rings(sizes);
-                (width, Some(chain))
-            }
-            Some(field) => (Width::W8, multiples.in_field(room(field), sizes)),
-        };
-        Some(Self { multiples, width, chain })
-    }
-
-    /// How often a plan has the public numbers: as limbs of multipliers, for each part of the operand, and of offsets.
-    pub(super) fn copies(&self) -> usize {
-        self.chain.as_ref().map_or(1, |chain| (chain.parts.len() + 1) * (chain.stages.len() + 1))
-    }
-}
 
 impl Lowering<'_> {
     /// `floor((m x + c) / 2^s)`.
@@ -109,8 +72,11 @@ impl Lowering<'_> {
         ty: &Type,
         domain: Domain,
     ) -> Reg {
-        let over =
-            self.strategy.field().and_then(|_| quotient_by_public(self.program, self.program.node(id)));
+        let over = self
+            .capabilities
+            .numbers
+            .field()
+            .and_then(|_| quotient_by_public(self.program, self.program.node(id)));
         let Some(over) = over else { return self.by_circuit(operation, operands, ty, domain) };
         let quotient = self.rounded(id, &over, operands[0], ty);
         if *operation == Operation::Divide {
@@ -174,15 +140,6 @@ impl Lowering<'_> {
         };
         self.add(&sum, &product)
     }
-}
-
-/// The quotient that `a // b` or `a % b` takes, where `b` is public.
-pub(super) fn quotient_by_public(program: &Program, node: &Node) -> Option<Operation> {
-    let (Operation::Divide | Operation::Remainder) = node.operation else { return None };
-    let divisors = program.node(node.operands[1]);
-    let Operation::Constant(raw) = &divisors.operation else { return None };
-    let divisors = Reals::of_raw(&divisors.ty.shape, raw, 0)?;
-    Some(Operation::Over { divisors, rounding: Rounding::Floor })
 }
 
 /// Public elements, one for all or one for each public number, repeated to the shape of the result.

@@ -1,10 +1,10 @@
 //! Shuffles: all columns of one go through one operation, in the place of the first.
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::error::Fault;
+use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{OpKind, Reg, Register};
-use crate::program::NodeId;
 use crate::width::Format;
 
 /// Bits of a block, over all columns, at most: some dozens of blocks are a message.

@@ -11,13 +11,13 @@ mod choice;
 
 pub(super) use choice::is_network_cheaper;
 
-use super::Lowering;
+use super::lowering::Lowering;
 use super::repeat::Place;
 use super::shuffle::Column;
 use crate::insertion::{Phase, phases};
+use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{Domain, Insertion, Layout, Local, OpKind, Opening, Public, Reg, Width};
-use crate::program::NodeId;
 
 /// Numbers of rows and gaps.
 const NUMBERS: Domain = Domain::Ring(Width::W32);

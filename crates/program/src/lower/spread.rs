@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::rounded::Scaling;
+use super::scaling::Scaling;
 use crate::error::{Fault, ProgramError};
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
-use crate::program::{Node, NodeId, Program};
+use crate::program::Program;
 use crate::shape::{self, MatMulShape};
 use crate::types::{MAX_ELEMENTS, Type};
 

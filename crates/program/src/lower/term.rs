@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use super::Lowering;
+use super::lowering::Lowering;
+use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{self, Domain, Layout, Local, Public, Reg, Rows};
-use crate::program::NodeId;
 use crate::types::Dtype;
 use crate::value::words_of;
 

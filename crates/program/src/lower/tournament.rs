@@ -3,11 +3,11 @@
 //! Neighbours keep their order from level to level, and the left one stays unless the right one beats it, so the
 //! first occurrence wins.
 
+use super::lowering::{Lowering, View};
 use super::term::Term;
-use super::{Lowering, View};
+use crate::node::NodeId;
 use crate::operations::Extreme;
 use crate::plan::{Domain, Layout, Local, Reg};
-use crate::program::NodeId;
 use crate::types::{Dtype, Range};
 use crate::width;
 

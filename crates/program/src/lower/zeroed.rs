@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::{Lowering, View};
+use super::lowering::{Lowering, View};
 use crate::branches::Arm;
 use crate::capabilities::Feature;
 use crate::error::{Fault, ProgramError};
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::plan::{Domain, Layout, OpKind, Operand};
-use crate::program::{Node, NodeId};
 use crate::types::Dtype;
 use tacit_circuit::Layered;
 use tacit_circuit::motif::{Bit, Motif, WHOLE};

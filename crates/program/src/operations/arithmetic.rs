@@ -1,8 +1,8 @@
 //! Sums and products.
 
-use super::Rounding;
 use super::check::{common, integer, number, pair, reduced};
 use super::entry::{Entry, Parts};
+use super::parameters::Rounding;
 use super::tensor::{Tensor, matmul as product_of};
 use crate::codec::{put_dims, put_flag};
 use crate::error::Fault;

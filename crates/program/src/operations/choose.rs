@@ -1,8 +1,8 @@
 //! Comparisons, logic, and what chooses by them.
 
-use super::Extreme;
 use super::check::{bool, common, difference, number, ordered, pair, reduced, with_bits};
 use super::entry::{Entry, Parts};
+use super::parameters::Extreme;
 use crate::codec::{put_flag, put_u32};
 use crate::error::Fault;
 use crate::rational::Rational;

@@ -1,11 +1,11 @@
 //! From one dtype to another.
 
-use super::Rounding;
 use super::check::{bool, integer, ordered};
 use super::entry::Entry;
+use super::parameters::Rounding;
+use crate::domain::Width;
 use crate::error::Fault;
 use crate::modulus::Modulus;
-use crate::plan::Width;
 use crate::rational::Rational;
 use crate::types::{Dtype, Range, Type};
 

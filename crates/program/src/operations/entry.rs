@@ -1,8 +1,8 @@
 //! What there is to know of an operation: its entry in the table.
 
+use super::parameters::Rounding;
 use super::tensor::{Tensor, each, rows};
 use crate::error::Fault;
-use crate::operations::Rounding;
 use crate::plan::{Layout, Width};
 use crate::rational::Rational;
 use crate::types::{Dtype, Range, Type};

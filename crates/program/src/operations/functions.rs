@@ -9,8 +9,8 @@ use super::entry::Entry;
 use crate::codec::put_u64;
 use crate::error::Fault;
 use crate::piecewise::{Pieces, Piecewise};
+use crate::ratio::saturated;
 use crate::rational::Rational;
-use crate::rounded::saturated;
 use crate::types::{Dtype, Range};
 
 /// Bits of a quotient, at most: it is at least `-2^47` and less than `2^47`. So sums of many have room.

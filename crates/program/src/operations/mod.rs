@@ -13,6 +13,7 @@ mod conv;
 mod convert;
 mod entry;
 mod functions;
+pub(crate) mod parameters;
 mod repeat;
 mod rounded;
 mod shuffle;
@@ -27,46 +28,17 @@ use std::sync::Arc;
 use tacit_circuit::Circuit;
 
 use crate::codec::{DecodeError, Reader};
-use crate::error::Fault;
+use crate::domain::Width;
 use crate::piecewise::{Pieces, Piecewise};
-use crate::plan::Width;
-use crate::program::Node;
 use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use conv::Flat as FlatConv;
 pub(crate) use entry::Entry;
 pub use functions::RATIO_BITS;
+pub use parameters::{Extreme, Rounding};
 pub(crate) use tensor::Tensor;
 pub(crate) use wide::{exact as exact_product, is_wide};
-
-/// How a truncation or a quotient rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    /// Down.
-    Floor,
-    /// To the nearest; ties go up.
-    Nearest,
-}
-
-impl Rounding {
-    /// What is added before so many bits are dropped.
-    pub(crate) const fn half(self, by: u8) -> i128 {
-        match self {
-            Self::Floor => 0,
-            Self::Nearest => 1 << (by - 1),
-        }
-    }
-}
-
-/// Which end of an axis is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Extreme {
-    /// The least element.
-    Min,
-    /// The largest element.
-    Max,
-}
 
 /// What a node does with its operands. Elementwise operations broadcast as `NumPy`'s do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -358,14 +330,6 @@ impl Operation {
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
-}
-
-/// Why a node can't be where it is: what is shuffled or sorted as another one has to be one of its columns.
-pub(crate) fn unsound(nodes: &[Node], node: &Node) -> Option<Fault> {
-    if !shuffle::is_sound(nodes, node) {
-        return Some(Fault::NoShuffle);
-    }
-    (!sort::is_sound(nodes, node)).then_some(Fault::NoSort)
 }
 
 /// The code of [`Operation::Kept`].

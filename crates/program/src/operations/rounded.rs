@@ -2,16 +2,16 @@
 
 use num_bigint::BigInt;
 
-use super::Rounding;
 use super::arithmetic::{exact_product, repeated};
 use super::entry::Entry;
+use super::parameters::Rounding;
 use super::tensor::{Tensor, matmul};
 use crate::codec::put_reals;
 use crate::error::Fault;
 use crate::plan::Layout;
+use crate::ratio::{Elementwise, Ratio, nearest, saturated, weighed};
 use crate::rational::Rational;
 use crate::real::Reals;
-use crate::rounded::{Elementwise, Ratio, nearest, saturated, weighed};
 use crate::shape;
 use crate::types::{Dtype, Range, Type};
 

@@ -5,7 +5,6 @@
 
 use super::entry::Entry;
 use crate::error::Fault;
-use crate::program::{Node, NodeId};
 
 pub(super) fn shuffle() -> Entry<'static> {
     Entry::new("shuffle", 48, Some(1))
@@ -26,13 +25,4 @@ pub(super) fn shuffle_too() -> Entry<'static> {
             Ok((x[1].kind, x[1].shape.clone(), x[1].range))
         })
         .secret()
-}
-
-/// Whether a node is shuffled as another, which is a shuffle, and was there before it.
-pub(crate) fn is_sound(nodes: &[Node], node: &Node) -> bool {
-    let is_shuffle = |id: &NodeId| nodes[id.index()].operation == super::Operation::Shuffle;
-    match (&node.operation, &node.operands[..]) {
-        (super::Operation::ShuffleToo, [first, own]) => is_shuffle(first) && own < first,
-        _ => true,
-    }
 }

@@ -6,7 +6,6 @@ use super::check::with_order;
 use super::entry::Entry;
 use super::tensor::Tensor;
 use crate::error::Fault;
-use crate::program::{Node, NodeId};
 use crate::rational::Rational;
 
 pub(super) fn sort() -> Entry<'static> {
@@ -44,16 +43,4 @@ fn sorted<T: Clone>(
         row.sort_by(|&a, &b| order_of(&keys.data[a], &keys.data[b]));
     }
     order.into_iter().flat_map(|at| blocks.data[at * block..(at + 1) * block].iter().cloned()).collect()
-}
-
-/// Whether a node is sorted as another, which is a sort by the same keys, and was there before it.
-pub(crate) fn is_sound(nodes: &[Node], node: &Node) -> bool {
-    let sorts = |id: &NodeId, keys: &NodeId| {
-        let sort = &nodes[id.index()];
-        sort.operation == super::Operation::Sort && sort.operands.first() == Some(keys)
-    };
-    match (&node.operation, &node.operands[..]) {
-        (super::Operation::SortToo, [sort, keys, own]) => sorts(sort, keys) && own < sort,
-        _ => true,
-    }
 }

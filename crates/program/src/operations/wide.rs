@@ -3,11 +3,11 @@
 //! A value has 64 bits, and a truncation in rings takes numbers below 2^62. A product that is beyond either is no value of its
 //! own. It is rounded where there is room for it: in a field, or where numbers are bits.
 
-use super::Rounding;
 use super::arithmetic::{exact_product, matmul, mul};
 use super::check::ordered;
 use super::convert::{guarded, half};
 use super::entry::{Entry, Parts};
+use super::parameters::Rounding;
 use super::tensor::{Tensor, matmul as product_of};
 use crate::error::Fault;
 use crate::types::{Dtype, Range, Type};

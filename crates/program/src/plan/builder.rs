@@ -1,11 +1,16 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
-use super::regions::may_be_in_arm;
-use super::{
-    Components, Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput,
-    Reg, Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
+use super::components::Components;
+use super::needs::{of_operation, of_step};
+use super::regions::{Region, Swap, may_be_in_arm};
+use super::registers::{Reg, Register, Rows};
+use super::sections::{Section, Slice};
+use super::steps::{Local, OpKind};
+use super::types::{
+    Form, InputOp, KeepOp, KeptOp, Level, Op, OutputOp, Plan, PublicInput, Stage, To, WINDOW,
 };
-use crate::capabilities::{self, Feature, Features};
+use crate::capabilities::{Feature, Features, of_domain};
+use crate::domain::{Domain, Width};
 use crate::types::Range;
 use std::collections::BTreeSet;
 
@@ -325,7 +330,7 @@ impl Builder {
     /// may be anything where the arm isn't active, and one outside would end the run, which tells which arm that is.
     pub fn local(&mut self, step: Local) {
         let reads_public = step.reads().into_iter().any(|reg| self.shape(reg).public);
-        self.needs = self.needs.and(capabilities::of_step(&step));
+        self.needs = self.needs.and(of_step(&step));
         if reads_public {
             self.needs = self.needs.with(Feature::PublicSteps);
         }
@@ -359,7 +364,7 @@ impl Builder {
     /// If what has to be public isn't, or is where shares are due; and inside a branch if it is an operation that could tell
     /// something where the arm isn't active: a verified opening, one of numbers, a shuffle, a conversion between domains.
     pub fn interact(&mut self, kind: OpKind) {
-        self.needs = self.needs.and(capabilities::of_operation(&kind));
+        self.needs = self.needs.and(of_operation(&kind));
         self.assert_secret(&kind.reads_shares(), kind.name());
         if let OpKind::Circuit { circuit, inputs, .. } = &kind {
             let public = inputs.iter().map(|input| self.shape(input.reg()).public);
@@ -469,7 +474,7 @@ impl Builder {
     }
 
     fn push(&mut self, register: Register) -> Reg {
-        self.needs = self.needs.with(capabilities::of_domain(register.domain));
+        self.needs = self.needs.with(of_domain(register.domain));
         self.registers.push(register);
         self.ready.push(0);
         self.used.push(self.floor());

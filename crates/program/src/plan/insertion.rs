@@ -1,6 +1,6 @@
 //! Steps of a sort by opened comparisons, on public registers ([`crate::insertion`]). Rows and gaps are 32-bit numbers.
 
-use super::Reg;
+use super::registers::Reg;
 
 /// A step of a sort. All registers are public.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! What a plan does: steps without messages, and operations for which parties exchange messages.
 
-use super::{Insertion, Plan, Reg, Rows};
+use super::insertion::Insertion;
+use super::registers::{Reg, Rows};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 
@@ -172,7 +173,7 @@ pub enum OpKind {
     Msb { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
-    /// tiles ([`Plan::window`]).
+    /// tiles ([`Plan::window`](super::Plan::window)).
     Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
     /// Either domain, one row: the values of `a` to all parties, in the public register `dst`.
     Open { a: Reg, dst: Reg, how: Opening },
@@ -265,26 +266,6 @@ impl OpKind {
             | Self::Open { dst, .. }
             | Self::Random { dst, .. } => vec![*dst],
             Self::Shuffle { dst, .. } => dst.clone(),
-        }
-    }
-
-    /// Elements of the result that can be worked on apart from one another: columns of bits (all rows of a
-    /// column go together), ring elements, entries of a matrix product, blocks, or a circuit's instances.
-    pub fn extent(&self, plan: &Plan) -> usize {
-        match self {
-            Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
-            Self::Mul { dst, .. }
-            | Self::Inject { dst, .. }
-            | Self::Shift { dst, .. }
-            | Self::Msb { dst, .. }
-            | Self::Open { dst, .. }
-            | Self::Random { dst, .. } => plan.registers[*dst as usize].cols,
-            Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
-            Self::Split { s, .. } => plan.registers[*s as usize].cols,
-            Self::Shuffle { blocks, .. } => *blocks,
-            Self::Circuit { circuit, dst, .. } => {
-                plan.registers[*dst as usize].cols / circuit.output_slots.len().max(1)
-            }
         }
     }
 }

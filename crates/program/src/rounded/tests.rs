@@ -1,4 +1,7 @@
 use super::*;
+use crate::operations::Rounding;
+use crate::ratio::{Ratio, weighed};
+use crate::real::{Real, Reals};
 
 fn line(a: i64, b: i64, d: i64) -> Line {
     Line { a: a.into(), b: b.into(), d: d.into() }

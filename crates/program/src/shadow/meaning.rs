@@ -8,8 +8,8 @@ use num_integer::Integer;
 
 use crate::operations::Rounding;
 use crate::operations::{Operation, Tensor};
+use crate::ratio::saturated;
 use crate::rational::Rational;
-use crate::rounded::saturated;
 use crate::types::{Dtype, Type};
 
 /// A node's elements, as a program has them: the raw values of what the operation means, rounded as it documents.

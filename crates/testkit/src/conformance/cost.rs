@@ -7,10 +7,10 @@ use std::ops::Range;
 use tacit_net::Phase;
 use tacit_program::cost::{Flow, Step};
 use tacit_program::plan::{Components, Level, OpKind, Plan, Stage};
-use tacit_program::{Node, Program, Recipient};
+use tacit_program::{Capabilities, Node, Numbers, Program, Recipient, lower};
 
 use super::Subject;
-use super::catalogue::Numbers;
+use super::catalogue;
 use crate::links::{Medium, links};
 use crate::{Case, Draws, Ending, Rng, generate};
 
@@ -44,7 +44,7 @@ type Bytes = BTreeMap<(Phase, usize, usize), u64>;
 pub fn operation(subject: &Subject, name: &str) {
     let (mut rng, mut cut) = (Rng::new(3), subject.cut());
     let last = &subject.last();
-    for numbers in Numbers::all() {
+    for numbers in catalogue::Numbers::all() {
         for len in [subject.length(&mut rng, &LENGTHS), subject.length(&mut rng, &LENGTHS), 3] {
             let owners = [rng.pick(&["P0", "P1", last, "alice"]), rng.pick(&["P1", "alice", "bob"])];
             let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", last, "bob", "carol"]).into())];
@@ -54,14 +54,27 @@ pub fn operation(subject: &Subject, name: &str) {
                 let what = format!("{name} of {len} {numbers:?}, {owners:?} {to:?}");
                 let (rounds, depth) = check(subject, &program, &what);
                 // A long product is several operations in a row, too, and so is what follows a look at inputs' ranges.
-                let holds = subject.protocol.capabilities().holds_ranges;
                 let is_long =
                     |node: &Node| matches!(node.operation, tacit_program::Operation::WideProduct { .. });
-                let is_chain = holds || CHAINS.contains(&name) || program.nodes().iter().any(is_long);
+                let is_chain = holds_inputs(subject, &program)
+                    || CHAINS.contains(&name)
+                    || program.nodes().iter().any(is_long);
                 assert!(rounds == depth || is_chain, "{what}: {rounds} rounds, not {depth}");
             }
         }
     }
+}
+
+/// Whether a program's plan holds an input to its range: it is another one where the protocol need not, and not that by bits.
+fn holds_inputs(subject: &Subject, program: &Program) -> bool {
+    let capabilities = subject.protocol.capabilities();
+    if !capabilities.holds_ranges {
+        return false;
+    }
+    let plan = |capabilities| lower(program, capabilities).map(|lowered| lowered.plan).ok();
+    let other = Capabilities { holds_ranges: false, ..capabilities };
+    let own = plan(capabilities);
+    own != plan(other) && own != plan(Capabilities { numbers: Numbers::BitsAlone, ..other })
 }
 
 /// Random programs with these seeds.

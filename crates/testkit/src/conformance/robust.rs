@@ -75,6 +75,18 @@ pub fn every_message_delayed(subject: &Subject) {
     }
 }
 
+/// Withholds every single message of a case, once for a while and once for good.
+///
+/// # Panics
+/// If an endpoint doesn't end as it should.
+pub(super) fn withheld(subject: &Subject, case: Case) {
+    let stage = Stage::of(subject, case);
+    for message in &stage.messages {
+        stage.check(message, Deviation::Silence);
+        stage.check(message, Deviation::Death);
+    }
+}
+
 /// Lets every endpoint die, and fall silent, before each of its messages; and where several parties may be corrupt, lets as
 /// many die there together.
 ///
@@ -296,7 +308,10 @@ pub(super) fn stage_case(subject: &Subject) -> Case {
 
 impl Stage {
     fn new(subject: &Subject) -> Self {
-        let case = stage_case(subject);
+        Self::of(subject, stage_case(subject))
+    }
+
+    fn of(subject: &Subject, case: Case) -> Self {
         let run = case.run(&Draws::fixed(1));
         let expected = run.outcomes().into_iter().cloned().collect();
         let mut messages = Vec::new();

@@ -5,10 +5,10 @@
 //! does a gate with a public bit: its product is local. This is dear: circuits of more products than [`PRODUCTS`] are refused.
 
 use crate::error::Fault;
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
 use crate::lower::term::Term;
+use crate::node::NodeId;
 use crate::plan::{Domain, Layout, Reg};
-use crate::program::NodeId;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

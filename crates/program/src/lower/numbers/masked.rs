@@ -70,10 +70,11 @@
 //! For the same reason inputs have to be in their ranges. A protocol whose owners of inputs may deviate has to see to
 //! it that inputs are in the ranges that the program declares, and bools 0 or 1.
 
-use super::Conversions;
+use super::conversions::Conversions;
+use super::room::{STATISTICAL, room};
 use crate::capabilities::Field;
 use crate::error::Fault;
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
 use crate::lower::term::{Term, limbs};
 use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Opening, Operand, Public, Reg};
 use crate::types::Range;
@@ -82,19 +83,7 @@ use crate::width::Format;
 /// The strategy, in a field.
 pub(super) struct MaskedOpening(pub(super) Field);
 
-/// Bits of a mask beyond those of what it hides: the statistical distance is 2 to minus so many for each element opened.
-const STATISTICAL: u32 = 40;
-
-/// The most bits of a number that a field has room to mask.
-pub(crate) const fn room(field: Field) -> u32 {
-    field.modulus().bits() as u32 - 1 - STATISTICAL
-}
-
 impl Conversions for MaskedOpening {
-    fn field(&self) -> Option<Field> {
-        Some(self.0)
-    }
-
     fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
         let (domain, cols) = (self.0.domain(), lowering.plan.shape(a).cols);
         if range.lo() >= 0 {

@@ -11,71 +11,20 @@
 
 pub(super) mod bits;
 mod carries;
+mod conversions;
 pub(super) mod masked;
+pub(super) mod room;
 pub(super) mod three;
 mod two;
 
-use super::Lowering;
+use super::lowering::Lowering;
 use super::term::Term;
-use crate::capabilities::{Feature, Field, Numbers};
+use crate::capabilities::{Field, Numbers};
 use crate::error::Fault;
-use crate::plan::{Domain, OpKind, Operand, Reg};
+use crate::plan::{Domain, Operand, Reg};
 use crate::types::Range;
+use conversions::Conversions;
 use masked::MaskedOpening;
-
-/// What lowering needs of a way from numbers to bits and back, where numbers are elements of a ring or a field. Each
-/// register has one row.
-pub(super) trait Conversions: Sync {
-    /// The field of which bools and numbers are elements; `None` where bools are bits, and numbers elements of rings.
-    fn field(&self) -> Option<Field> {
-        None
-    }
-    /// Whether each number, which is in `range`, is negative: a bit.
-    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg;
-    /// Whether each number, which is in `range`, is 0: a bit.
-    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg;
-    /// Bits as the numbers 0 and 1.
-    fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg;
-    /// `x >> by`, exactly, for numbers in `range`, of which none is negative. In a ring of k bits they are below 2^(k-1),
-    /// and `0 < by < k`.
-    fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, range: Range, by: u8) -> Term;
-    /// Operands of a circuit that sum to the low bits of each number, so many of them; `None` if there is no such way.
-    fn addends(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>>;
-}
-
-/// A protocol's way, as lowering sees it.
-#[derive(Clone, Copy)]
-pub(super) enum Strategy {
-    /// Numbers are elements.
-    Elements(&'static dyn Conversions),
-    /// Numbers are bits.
-    Bits,
-}
-
-impl Strategy {
-    pub(super) fn of(numbers: Numbers) -> Self {
-        match numbers {
-            Numbers::ElementsAlone => Self::Elements(&ElementsAlone),
-            Numbers::TwoComponents => Self::Elements(&two::TwoComponents),
-            Numbers::ThreeComponents => Self::Elements(&three::ThreeComponents),
-            Numbers::MaskedOpening(Field::Fp61) => Self::Elements(&MaskedOpening(Field::Fp61)),
-            Numbers::MaskedOpening(Field::Fp128) => Self::Elements(&MaskedOpening(Field::Fp128)),
-            Numbers::BitsAlone => Self::Bits,
-        }
-    }
-
-    /// As [`Conversions::field`].
-    pub(super) fn field(self) -> Option<Field> {
-        match self {
-            Self::Elements(conversions) => conversions.field(),
-            Self::Bits => None,
-        }
-    }
-
-    pub(super) fn is_bits(self) -> bool {
-        matches!(self, Self::Bits)
-    }
-}
 
 /// No way: whatever needs one is refused.
 struct ElementsAlone;
@@ -110,15 +59,6 @@ impl Conversions for ElementsAlone {
     fn addends(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
         None
     }
-}
-
-/// The protocol's own MSB extraction, if it has one.
-fn msb(lowering: &mut Lowering<'_>, a: Reg) -> Option<Reg> {
-    lowering.capabilities.offers(Feature::Msb).then(|| {
-        let dst = lowering.plan.bits(1, lowering.plan.shape(a).cols);
-        lowering.plan.interact(OpKind::Msb { a, dst });
-        dst
-    })
 }
 
 impl Lowering<'_> {
@@ -170,9 +110,13 @@ impl Lowering<'_> {
     }
 
     fn conversions(&self) -> &'static dyn Conversions {
-        match self.strategy {
-            Strategy::Elements(conversions) => conversions,
-            Strategy::Bits => unreachable!("numbers that are bits are lowered as circuits"),
+        match self.capabilities.numbers {
+            Numbers::ElementsAlone => &ElementsAlone,
+            Numbers::TwoComponents => &two::TwoComponents,
+            Numbers::ThreeComponents => &three::ThreeComponents,
+            Numbers::MaskedOpening(Field::Fp61) => &MaskedOpening(Field::Fp61),
+            Numbers::MaskedOpening(Field::Fp128) => &MaskedOpening(Field::Fp128),
+            Numbers::BitsAlone => unreachable!("numbers that are bits are lowered as circuits"),
         }
     }
 

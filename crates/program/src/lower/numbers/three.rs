@@ -37,8 +37,8 @@
 //! a product of a row and a column, which is one element to send. That makes five products of eight.
 
 use super::carries::{Pair, complement, majority};
-use super::{Conversions, msb};
-use crate::lower::Lowering;
+use super::conversions::{Conversions, msb};
+use crate::lower::lowering::Lowering;
 use crate::lower::term::{Term, limbs};
 use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Operand, Reg, Register};
 use crate::types::Range;

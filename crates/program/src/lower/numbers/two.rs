@@ -5,8 +5,8 @@
 //! are operations of such a sharing ([`OpKind::Inject`], [`OpKind::Shift`]), but for the carry out of the low bits.
 
 use super::carries::{Pair, complement};
-use super::{Conversions, msb};
-use crate::lower::Lowering;
+use super::conversions::{Conversions, msb};
+use crate::lower::lowering::Lowering;
 use crate::lower::term::Term;
 use crate::plan::{Domain, OpKind, Operand, Reg, Rows, SECOND_COMPONENT};
 use crate::types::Range;

@@ -1,8 +1,9 @@
 //! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
 
 use crate::insertion::phases;
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::{NodeId, Program};
+use crate::program::Program;
 use crate::width::Format;
 
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.

@@ -4,15 +4,16 @@
 //! for every bit. But every factor makes gates of its own, so that there may be only so many.
 
 use super::gates::{Columns, Word, digits};
+use super::number::Number;
+use super::operand::{Known, Term, packed};
 use super::sum::{partial, split};
-use super::{Number, Operand, Term};
-use crate::lower::Lowering;
-use crate::plan::{Domain, Layout, Local, Public, Reg};
-use crate::program::NodeId;
+use crate::lower::lowering::Lowering;
+use crate::node::NodeId;
+use crate::plan::Operand;
+use crate::plan::{Domain, Layout, Local, Reg};
 use crate::shape::{MatMulShape, Span};
-use crate::types::{Range, Type};
+use crate::types::Type;
 use crate::width::Format;
-use std::sync::Arc;
 
 /// ANDs that the circuits of one operation have together, at most.
 const GATES: usize = 1 << 19;
@@ -22,28 +23,6 @@ const CIRCUITS: usize = 1 << 10;
 
 /// Bits of the words that one circuit takes.
 const BITS: usize = 1 << 13;
-
-/// Public numbers, in row-major order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
-    pub(super) shape: &'a [usize],
-    pub(super) raw: &'a [i128],
-}
-
-impl Known<'_> {
-    /// The least format that holds them.
-    pub(super) fn format(&self) -> Format {
-        Format::of_range(Range::of_values(self.raw).unwrap_or(Range::point(0)))
-    }
-}
-
-/// Numbers' bits, as a plan writes them: one number after another.
-pub(super) fn packed(raw: &[i128], format: Format) -> Public {
-    let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
-    let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
-    bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
-    Public::Vector(Arc::from(words))
-}
 
 impl Lowering<'_> {
     /// Public numbers as an operand of a circuit, broadcast to `shape`. They stay public.

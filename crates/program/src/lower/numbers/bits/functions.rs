@@ -3,8 +3,7 @@
 use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{Builder, Wire};
 
-use super::gates::{Columns, Word, less};
-use super::plus_bit;
+use super::gates::{Columns, Word, less, plus_bit};
 use crate::piecewise::{Pieces, Piecewise};
 use crate::types::Range;
 use crate::width::Format;

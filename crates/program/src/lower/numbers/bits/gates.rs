@@ -170,3 +170,9 @@ pub(super) fn digits(number: i128, width: usize) -> impl Iterator<Item = (usize,
         (digit != 0).then_some((place, digit < 0))
     })
 }
+
+/// A word and a bit added, modulo 2^n.
+pub(super) fn plus_bit(b: &mut Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
+    let zero = arith::constant(b, 0, x.len());
+    arith::add_with_carry(b, style, x, &zero, bit).0
+}

@@ -2,15 +2,15 @@
 //! are elements of a field. The bits of each operand come of an opening under a mask, the gates are products, and the bits of the
 //! result add up to it.
 
+use super::element::{element, style};
 use super::gates::Word;
-use super::{element, style};
 use crate::capabilities::Field;
-use crate::lower::Lowering;
 use crate::lower::circuit::products::{Bits, Source};
+use crate::lower::lowering::Lowering;
 use crate::lower::numbers::masked::MaskedOpening;
+use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{Layout, Reg};
-use crate::program::NodeId;
 use crate::types::Type;
 use crate::width::Format;
 use tacit_circuit::Builder;

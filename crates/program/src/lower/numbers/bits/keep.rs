@@ -1,9 +1,9 @@
 //! Kept numbers where numbers are bits: as many bits as any range takes, of which a program reads those of its own.
 
-use super::Number;
-use crate::lower::Lowering;
+use super::number::Number;
+use crate::lower::lowering::Lowering;
+use crate::node::NodeId;
 use crate::plan::Domain;
-use crate::program::NodeId;
 use crate::types::Type;
 use crate::width::Format;
 

@@ -1,9 +1,9 @@
 //! Products that are refused: what a protocol takes a product for is stated in its capabilities.
 
 use crate::error::Fault;
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
+use crate::node::Node;
 use crate::operations::Operation;
-use crate::program::Node;
 use crate::width::Format;
 
 impl Lowering<'_> {

@@ -23,11 +23,14 @@
 //! else that is public becomes a register.
 
 mod constants;
+mod element;
 mod functions;
 mod gates;
 mod in_field;
 mod keep;
 mod limit;
+pub(in crate::lower) mod number;
+mod operand;
 mod order;
 mod rounded;
 mod sum;
@@ -37,93 +40,21 @@ mod tournament;
 
 use std::sync::Arc;
 
-use tacit_circuit::arith::{self, Style};
+use tacit_circuit::arith::Style;
 use tacit_circuit::{self as circuit, Wire};
 
 use crate::error::Fault;
+use crate::lower::lowering::{Lowering, View};
 use crate::lower::term::limbs;
-use crate::lower::{Lowering, View};
-use crate::operations::{Extreme, Operation, Rounding};
+use crate::node::{Node, NodeId};
+use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, Operand, Public, Reg, To};
-use crate::program::{Node, NodeId};
-use crate::shape::Span;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
-use constants::{Known, packed};
+use element::{element, style};
 use gates::{Columns, Word};
-
-/// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
-/// as long as what an addition saves on so many.
-const MANY: usize = 1 << 14;
-
-/// A node's elements as bits: a walk over a register of one row, whose last axis is the bits of an element.
-#[derive(Clone, Debug)]
-pub(in crate::lower) struct Number {
-    pub(in crate::lower) reg: Reg,
-    pub(in crate::lower) layout: Layout,
-    pub(in crate::lower) signed: bool,
-}
-
-impl Number {
-    /// All of a register, in order.
-    fn whole(reg: Reg, shape: &[usize], format: Format) -> Self {
-        Self { reg, layout: Layout::whole(&[shape, &[format.bits]].concat()), signed: format.signed }
-    }
-
-    pub(in crate::lower) fn format(&self) -> Format {
-        Format { bits: self.layout.shape.last().copied().unwrap_or(0), signed: self.signed }
-    }
-
-    /// Axes of elements.
-    fn rank(&self) -> usize {
-        self.layout.shape.len() - 1
-    }
-
-    /// The elements in other places, each with its bits.
-    fn walked(&self, change: impl FnOnce(&Layout) -> Layout) -> Self {
-        let mut elements = self.layout.clone();
-        let bits = (elements.shape.pop(), elements.strides.pop());
-        let mut layout = change(&elements);
-        layout.shape.extend(bits.0);
-        layout.strides.extend(bits.1);
-        Self { layout, ..*self }
-    }
-
-    fn broadcast(&self, shape: &[usize]) -> Self {
-        self.walked(|elements| elements.broadcast(shape))
-    }
-
-    fn transpose(&self, axes: &[usize]) -> Self {
-        self.walked(|elements| elements.transpose(axes))
-    }
-
-    /// Some places of one axis.
-    fn part(&self, axis: usize, span: Span) -> Self {
-        let all = self.layout.shape[..self.rank()].iter();
-        let mut spans: Vec<Span> = all.map(|&count| Span { start: 0, step: 1, count }).collect();
-        spans[axis] = span;
-        self.walked(|elements| elements.slice(&spans))
-    }
-
-    /// Some bits of each element.
-    fn bits(&self, start: usize, count: usize, signed: bool) -> Self {
-        let mut layout = self.layout.clone();
-        layout.offset += start;
-        if let Some(bits) = layout.shape.last_mut() {
-            *bits = count;
-        }
-        Self { layout, signed, ..*self }
-    }
-}
-
-/// An operand of a circuit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Term {
-    /// Bits of all instances.
-    Register(Operand, Format),
-    /// A public number, the same for all instances.
-    Splat(i128),
-}
+use number::Number;
+use operand::{Known, Term, packed};
 
 impl<'a> Lowering<'a> {
     /// The plan's steps for one secret node that is a number or made of numbers.
@@ -413,7 +344,7 @@ impl<'a> Lowering<'a> {
         ty: &Type,
         domain: Domain,
     ) -> Reg {
-        if let Some(field) = self.strategy.field() {
+        if let Some(field) = self.capabilities.numbers.field() {
             return self.function_in_field(field, operation, operands, ty);
         }
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
@@ -501,98 +432,4 @@ impl Addends {
             }
         }
     }
-}
-
-/// Few rounds or few ANDs, whichever is faster for so many instances.
-const fn style(instances: usize) -> Style {
-    if instances < MANY { Style::Shallow } else { Style::Small }
-}
-
-/// One element of a result, modulo 2^width.
-fn element(
-    operation: &Operation,
-    b: &mut circuit::Builder,
-    style: Style,
-    words: &[Word],
-    width: usize,
-) -> Vec<Wire> {
-    let x = &words[0];
-    match operation {
-        Operation::Add => {
-            let (x, y) = (x.modulo(b, width), words[1].modulo(b, width));
-            arith::add(b, style, &x, &y)
-        }
-        Operation::Sub => {
-            let (x, y) = (x.modulo(b, width), words[1].modulo(b, width));
-            arith::subtract(b, style, &x, &y)
-        }
-        Operation::Neg => {
-            let x = x.modulo(b, width);
-            arith::negate(b, style, &x)
-        }
-        Operation::Less => vec![gates::less(b, style, x, &words[1])],
-        Operation::Equal => vec![gates::equal(b, x, &words[1])],
-        Operation::Where => gates::select(b, x.bits[0], &words[1], &words[2], width),
-        Operation::Pick(which) => {
-            let y = &words[1];
-            let beaten = beaten(b, style, *which, x, y);
-            gates::select(b, beaten, y, x, width)
-        }
-        Operation::Clip => {
-            let (low, high) = (&words[1], &words[2]);
-            let below = gates::less(b, style, x, low);
-            let above = gates::less(b, style, high, x);
-            let x = Word { bits: gates::select(b, above, high, x, width), signed: x.signed };
-            gates::select(b, below, low, &x, width)
-        }
-        Operation::Abs => {
-            let (sign, x) = (x.sign(b), x.modulo(b, width));
-            functions::negated_if(b, style, &x, sign)
-        }
-        Operation::Relu => {
-            let sign = x.sign(b);
-            let positive = b.not(sign);
-            let x = x.modulo(b, width);
-            x.iter().map(|&bit| b.and(bit, positive)).collect()
-        }
-        Operation::Scale { by } => {
-            let x = x.modulo(b, width);
-            arith::shift_left(b, &x, usize::from(*by))
-        }
-        Operation::Truncate { by, .. } => {
-            // The highest bit that goes is what the quotient is raised by.
-            let by = usize::from(*by);
-            let bits = x.modulo(b, (by + width).max(x.bits.len()));
-            plus_bit(b, style, &bits[by..by + width], bits[by - 1])
-        }
-        Operation::WideProduct { by, .. } => {
-            let by = usize::from(*by);
-            let mut columns = Columns::new(by + width);
-            columns.product(b, x, &words[1]);
-            columns.constant(1 << (by - 1));
-            columns.total(b, style)[by..].to_vec()
-        }
-        Operation::Ratio { by, bits } => {
-            functions::ratio(b, style, x, &words[1], [*by, *bits].map(usize::from), width)
-        }
-        Operation::Root { by } => functions::root(b, style, x, *by, width),
-        Operation::Piecewise(function) => functions::piecewise(b, style, x, function, width),
-        Operation::Divide => functions::divided(b, style, x, &words[1])[0].modulo(b, width),
-        Operation::Remainder => functions::divided(b, style, x, &words[1])[1].modulo(b, width),
-        _ => unreachable!("{} is not made element by element of numbers", operation.name()),
-    }
-}
-
-/// Whether the right one of two is chosen: it has to beat the left one.
-fn beaten(b: &mut circuit::Builder, style: Style, which: Extreme, left: &Word, right: &Word) -> Wire {
-    match which {
-        Extreme::Max => gates::less(b, style, left, right),
-        Extreme::Min => gates::less(b, style, right, left),
-    }
-}
-
-/// A word and a bit added, modulo 2^n.
-fn plus_bit(b: &mut circuit::Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
-    let zero = arith::constant(b, 0, x.len());
-    arith::add_with_carry(b, style, x, &zero, bit).0
 }

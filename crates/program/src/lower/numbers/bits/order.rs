@@ -5,11 +5,13 @@ use std::sync::Arc;
 use tacit_circuit::arith;
 use tacit_circuit::{self as circuit};
 
-use super::{Term, style};
-use crate::lower::Lowering;
+use super::element::style;
+use super::gates::Word;
+use super::operand::Term;
+use crate::lower::lowering::Lowering;
 use crate::lower::sort::Keys;
+use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
-use crate::program::NodeId;
 use crate::types::Dtype;
 use crate::width::Format;
 
@@ -22,11 +24,11 @@ impl Lowering<'_> {
         let places = bits_below(rows);
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
         let style = style(rows);
-        let mut word = if self.strategy.is_bits() || self.ty(id).kind == Dtype::Bool {
+        let mut word = if self.capabilities.numbers.are_bits() || self.ty(id).kind == Dtype::Bool {
             let number = self.number(id);
             let Format { bits, signed } = number.format();
             inputs.push(Operand::Each(self.laid(&number)));
-            super::Word { bits: b.input(bits as u32), signed }
+            Word { bits: b.input(bits as u32), signed }
         } else {
             match self.addends(id, &self.ty(id).shape, &mut b, &mut inputs) {
                 Some(addends) => addends.sum(&mut b, style),

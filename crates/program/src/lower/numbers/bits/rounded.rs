@@ -1,13 +1,16 @@
 //! Products with public numbers and quotients by them: limb by limb, each a sum of few words whose low bits go
 //! ([`crate::rounded`]). Mostly there is one.
 
-use super::constants::Known;
 use super::gates::Columns;
-use super::{Number, Operand, Term};
-use crate::lower::Lowering;
+use super::number::Number;
+use super::operand::Known;
+use super::operand::Term;
+use crate::lower::lowering::Lowering;
+use crate::node::NodeId;
 use crate::operations::Operation;
-use crate::program::NodeId;
-use crate::rounded::{Elementwise, Stage};
+use crate::plan::Operand;
+use crate::ratio::Elementwise;
+use crate::rounded::Stage;
 use crate::types::Type;
 use crate::width::Format;
 

@@ -6,13 +6,16 @@
 use tacit_circuit::arith::Style;
 use tacit_circuit::{self as circuit, Wire};
 
-use super::constants::Known;
+use super::element::element;
 use super::gates::{Columns, Word};
-use super::{Number, Operand, Term, element};
-use crate::lower::Lowering;
+use super::number::Number;
+use super::operand::Known;
+use super::operand::Term;
+use crate::lower::lowering::Lowering;
+use crate::node::NodeId;
 use crate::operations::{FlatConv, Operation, Rounding, exact_product};
+use crate::plan::Operand;
 use crate::plan::{MatrixShape, Reg};
-use crate::program::NodeId;
 use crate::shape::{self, Span};
 use crate::types::Type;
 use crate::width::Format;

@@ -3,9 +3,10 @@ use std::ops::RangeInclusive;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
+use super::element::MANY;
 use super::gates::digits;
 use super::*;
-use crate::lower::Lowering;
+use crate::lower::lowering::Lowering;
 use crate::plan::{self, Form, OpKind, Plan};
 use crate::testing::{self, Clear};
 use crate::{

@@ -4,12 +4,15 @@
 
 use tacit_circuit::arith;
 
+use super::element::beaten;
 use super::gates::Word;
-use super::{Number, Operand, Term, beaten};
-use crate::lower::Lowering;
+use super::number::Number;
+use super::operand::Term;
+use crate::lower::lowering::Lowering;
+use crate::node::NodeId;
 use crate::operations::Extreme;
+use crate::plan::Operand;
 use crate::plan::{Domain, Local, Public};
-use crate::program::NodeId;
 use crate::shape::Span;
 use crate::types::Type;
 use crate::width::Format;
