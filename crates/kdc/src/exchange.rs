@@ -2,8 +2,9 @@
 //!
 //! Every server reads the request and decides by itself. Whatever it decides before [`Shares`] come in follows from the request and
 //! its copy of the realm alone, so servers decide alike. The rest is in three steps, each after acceptance of the one before: the
-//! verdict on codes, with the median of the servers' clocks; what was sealed, but for keys; ticket and reply. All three servers
-//! give the public bytes of each step, which are compared under MPC; so one that deviates gets nothing for bytes of its own.
+//! verdict on codes, with the median of the servers' clocks; what was sealed, but for keys; ticket and reply. What all know of a step
+//! are its run's public inputs, which the session compares before anything is computed; so one that deviates gets nothing for bytes
+//! of its own.
 
 mod further;
 mod initial;
@@ -14,7 +15,7 @@ mod tests;
 pub use memory::Memory;
 
 use crate::circuits::{self, Class, Expected, Form};
-use crate::messages::{self, Code, Exchange, Name, Request, flag};
+use crate::messages::{self, Code, Exchange, Name, Request, flag, padata};
 use crate::realm::{Principal, Principals, Settings};
 use tacit::Error;
 
@@ -123,6 +124,15 @@ impl Refusal {
     fn aborted(error: Error, now: i64) -> Self {
         Self { failed: Some(Box::new(error)), ..Self::new(Code::Unavailable, now) }
     }
+}
+
+/// Whether a request may take more than words: that follows from its bytes alone, so all servers say the same.
+pub fn asks_for_shares(bytes: &[u8]) -> bool {
+    let kind = |exchange| match exchange {
+        Exchange::Initial => padata::TIMESTAMP,
+        Exchange::Further => padata::TICKET,
+    };
+    Request::read(bytes).is_ok_and(|request| request.padata(kind(request.exchange)).is_some())
 }
 
 /// Answers a request. `clock` is this server's, and stands in errors that come before servers agree on a time.

@@ -3,7 +3,7 @@
 
 use crate::messages::{self, Code};
 use crate::realm::Settings;
-use crate::server::{Failure, log};
+use crate::server::{BATCHES, Failure, log};
 use crate::wire::{self, Kind};
 use std::collections::VecDeque;
 use std::io;
@@ -21,8 +21,6 @@ const CONNECTIONS: usize = 256;
 const SILENCE: Duration = Duration::from_secs(10);
 /// How long the servers may take.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Batches of requests that the servers have at a time: while they are at one, what comes next is on its way.
-const AT_ONCE: usize = 4;
 /// How long a reply is kept for the same request: clients by UDP ask again after a second.
 const LOOK_ASIDE: Duration = Duration::from_secs(10);
 
@@ -56,7 +54,7 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
         scope.spawn(move || accept(&clients, &asked, serve_client));
         scope.spawn(move || accept(&admins, &orders, serve_admin));
         scope.spawn(move || take_datagrams(&datagrams, settings, &requests));
-        for _ in 0..AT_ONCE {
+        for _ in 0..BATCHES {
             scope.spawn(|| work(settings, &queue, &aside));
         }
         order(settings, &ordered);

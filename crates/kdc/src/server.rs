@@ -1,16 +1,17 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
-use crate::batch;
+use crate::batch::{self, RUNS_EACH};
 use crate::circuits::drawn_bytes;
 use crate::exchange::Memory;
 use crate::order::{self, Change, NEXT_KVNO, Order};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
 use crate::wire::{self, Kind};
+use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
@@ -20,7 +21,7 @@ use thiserror::Error as ThisError;
 use zeroize::Zeroizing;
 
 /// How long a server waits for the others to want a run that it wants: they have been sent the same at the same time.
-const MEET: Duration = Duration::from_secs(5);
+pub(crate) const MEET: Duration = Duration::from_secs(5);
 
 /// How long an order waits for its admin, who asks for its run before or after it is sent.
 pub(crate) const ORDERED: Duration = Duration::from_secs(10);
@@ -34,8 +35,11 @@ const FRONTS: usize = 64;
 /// How long a front may say nothing: then its link is closed, and it comes back by itself.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// Runs at a time: steps of requests that came at different times, and one order.
-const LANES: u16 = 6;
+/// Batches of requests that are answered at a time; others wait, whoever sent them.
+pub(crate) const BATCHES: usize = 3;
+
+/// Runs at a time: all that the batches have, and an order, which so waits for none of them.
+const LANES: u16 = (BATCHES * RUNS_EACH + 1) as u16;
 
 /// Why a server, a front or an admin's command ends.
 #[derive(Debug, ThisError)]
@@ -61,6 +65,16 @@ pub(crate) struct Step {
     pub(crate) records: Vec<String>,
 }
 
+impl Step {
+    /// What names a step among all: a hash, and never 0.
+    pub(crate) fn mark(&self) -> u64 {
+        let mut hash = Sha256::new();
+        hash.update(format!("{:?} {:?} ", self.task, self.records));
+        hash.update(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>());
+        u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8])) | 1
+    }
+}
+
 /// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
 pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
 
@@ -73,6 +87,8 @@ pub(crate) struct Node {
     asker: Asker,
     pub(crate) principals: RwLock<Principals>,
     pub(crate) memory: Memory,
+    /// Batches that are being answered.
+    batches: Turns,
     /// Where the principals are written, and whoever does so takes turns.
     file: Mutex<PathBuf>,
 }
@@ -102,6 +118,19 @@ impl Node {
         let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
         let of = |step: usize| of_steps.iter().map(|output| output[step].clone()).collect();
         Ok(((0..steps.len()).map(of).collect(), median(clocks)))
+    }
+
+    /// Tells the others what this server wants of each request, and hears what all do: each server's marks.
+    pub(crate) fn call_roll(&self, tag: String, marks: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
+        let compiled = self.programs.get(Task::CallRoll, 1)?;
+        let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
+        let inputs = given(self.me, 0, vec![to_bits(&own)], None);
+        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
+        let marks = |value: &Value| {
+            let bytes = to_bytes(value, 1).swap_remove(0);
+            bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
+        };
+        Ok(run.outputs.iter().flatten().map(marks).collect())
     }
 
     /// Carries out an order: what the admin is told.
@@ -169,6 +198,33 @@ impl Node {
         let told = self.obey(order).unwrap_or_else(|error| format!("{REFUSED}: {error}"));
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
+    }
+}
+
+/// So many batches at a time.
+#[derive(Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    changed: Condvar,
+}
+
+/// One of them, until it is dropped.
+struct Turn<'t>(&'t Turns);
+
+impl Turns {
+    fn take(&self) -> Turn<'_> {
+        let waits = |taken: &mut usize| *taken >= BATCHES;
+        let mut taken =
+            self.changed.wait_while(lock(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.taken) -= 1;
+        self.0.changed.notify_one();
     }
 }
 
@@ -242,9 +298,9 @@ impl Server {
         let file = folder.join("principals.json");
         let principals = RwLock::new(Principals::load(&file)?);
         let (asker, file) = (server.asker(), Mutex::new(file));
-        let memory = Memory::default();
+        let (memory, batches) = (Memory::default(), Turns::default());
         let name = config.names().swap_remove(me);
-        let node = Node { name, me, settings, programs, asker, principals, memory, file };
+        let node = Node { name, me, settings, programs, asker, principals, memory, batches, file };
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
@@ -254,15 +310,26 @@ impl Server {
         move || node.programs.compiled()
     }
 
+    #[cfg(test)]
+    pub(crate) fn node(&self) -> Arc<Node> {
+        self.node.clone()
+    }
+
     /// Serves until it must stop. All that requests can ask for is compiled first, so none waits for that.
     ///
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
+        self.living.expect(&self.node.programs.get(Task::CallRoll, 1)?)?;
         for (task, count) in Task::requests().flat_map(|task| TOGETHER.map(|count| (task, count))) {
             self.living.expect(&self.node.programs.get(task, count)?)?;
         }
         log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
+        self.run()
+    }
+
+    /// Serves at once: what isn't compiled yet is when it is first asked for.
+    pub(crate) fn run(self) -> Result<(), Failure> {
         let Self { node, mut living, listener } = self;
         thread::spawn(move || accept(&listener, &node));
         living.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
@@ -321,6 +388,7 @@ fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
             Kind::Order => node.told(&bytes),
             Kind::Batch => {
                 let requests = wire::unpack(&bytes)?;
+                let _turn = node.batches.take();
                 wire::pack(&batch::answer_all(node, &bytes, &requests))
             }
         };
