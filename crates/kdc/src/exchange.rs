@@ -188,13 +188,27 @@ fn known<'a>(principals: &'a Principals, name: Option<&'a Name>) -> Option<Known
 }
 
 /// The service that a request is for.
-fn service<'a>(principals: &'a Principals, request: &'a Request) -> Result<Known<'a>, Code> {
+fn service<'a>(
+    settings: &Settings,
+    principals: &'a Principals,
+    request: &'a Request,
+) -> Result<Known<'a>, Code> {
     let service = known(principals, request.service.as_ref()).ok_or(Code::ServiceUnknown)?;
+    // Only tickets for krbtgt can be validated, so another one that begins later would never be worth anything.
+    let is_krbtgt = service.name.text() == Some(krbtgt_of(settings));
+    if request.options & flag::POSTDATED != 0 && !is_krbtgt {
+        return Err(Code::CannotPostdate);
+    }
     if service.principal.revoked {
         return Err(Code::ServiceRevoked);
     }
     // A ticket under a password's key would let its holder try passwords.
     if service.principal.salt.is_empty() { Ok(service) } else { Err(Code::NoService) }
+}
+
+/// The name of the service whose tickets give others.
+fn krbtgt_of(settings: &Settings) -> String {
+    format!("krbtgt/{}", settings.realm)
 }
 
 /// What both exchanges refuse.

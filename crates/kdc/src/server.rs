@@ -1,13 +1,17 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
+#[cfg(test)]
+mod tests;
+
 use crate::batch::{self, RUNS_EACH};
 use crate::circuits::drawn_bytes;
 use crate::exchange::Memory;
-use crate::order::{self, Change, NEXT_KVNO, Order};
+use crate::order::{self, Change, NEXT_KVNO, Order, OrderKey};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
 use crate::wire::{self, Kind};
 use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -16,7 +20,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
 use tacit::setup::Config;
-use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, State, Wanted};
+use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, Standing, State, Wanted};
 use thiserror::Error as ThisError;
 use zeroize::Zeroizing;
 
@@ -53,6 +57,9 @@ pub enum Failure {
     /// Something that was asked for and can't be.
     #[error("{0}")]
     Refused(String),
+    /// An order whose run ended otherwise than well once it had begun.
+    #[error("it isn't known whether the servers have carried out the order: {0}")]
+    Unsettled(String),
 }
 
 /// What a run computes for one request.
@@ -87,6 +94,9 @@ pub(crate) struct Node {
     asker: Asker,
     pub(crate) principals: RwLock<Principals>,
     pub(crate) memory: Memory,
+    order_key: OrderKey,
+    /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
+    seen: Mutex<BTreeMap<String, i64>>,
     /// Batches that are being answered.
     batches: Turns,
     /// Where the principals are written, and whoever does so takes turns.
@@ -139,9 +149,12 @@ impl Node {
         if order.change == Change::Version {
             return Ok(format!("{NEXT_KVNO}{}", self.principals().next_kvno(&order.principal)));
         }
+        if !self.is_new(&order, bytes) {
+            return Err(Failure::Refused("the order has come before".to_owned()));
+        }
         // One order at a time, from here to its end.
         let file = lock(&self.file);
-        let Settings { max_skew, max_life, enctype, .. } = self.settings;
+        let Settings { max_skew, max_life, max_renewable_life, enctype, .. } = self.settings;
         let admitted = |principals: &Principals| order.admit(principals, now(), max_skew);
         admitted(&self.principals()).map_err(Failure::Refused)?;
         let (task, tag, record) = (order.task(), order::tag(bytes), order::record(bytes));
@@ -157,13 +170,26 @@ impl Node {
         let compiled = self.programs.get(task, 1)?;
         let keeps = matches!(task, Task::Enrol { .. });
         let fill = if keeps { Fill::new().keeping(RECORD, &record) } else { Fill::new() };
-        self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED })?;
+        if keeps {
+            // If this server ends before the order does, it drops what it has kept when it starts again.
+            self.put(&file, |principals| principals.begin(&record))?;
+        }
+        if let Err(error) = self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED }) {
+            // Most often there is nothing to drop.
+            if keeps && (matches!(error, Error::Declined { .. }) || self.asker.drop_value(&record).is_ok()) {
+                self.put(&file, |principals| principals.end(&record))?;
+            }
+            return Err(error.into());
+        }
         let mut principals = self.principals().clone();
         let mut ended = Vec::new();
         let told = match order.change {
-            Change::Key { salt, kvno, .. } => {
-                let life = max_life + 2 * max_skew;
-                principals.put_key(&order.principal, (kvno, record), salt, order.at, life);
+            Change::Key { salt, iterations, kvno, .. } => {
+                // A ticket for krbtgt may begin as much later as one may be renewed.
+                let later = if order.principal.starts_with("krbtgt/") { max_renewable_life } else { 0 };
+                let life = max_life + later + 2 * max_skew;
+                // From now on, by this server's clock: the admin's may be slow, and another one's tickets good for longer.
+                principals.put_key(&order.principal, (kvno, record), (salt, iterations), now(), life);
                 format!("kvno {kvno}")
             }
             Change::Delete => {
@@ -179,8 +205,7 @@ impl Node {
             }
         };
         ended.extend(principals.expire(now()));
-        principals.save(&file)?;
-        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        self.put(&file, |known| *known = principals)?;
         let mut told = told;
         for record in ended {
             if let Err(error) = self.asker.drop_value(&record) {
@@ -194,8 +219,27 @@ impl Node {
         self.principals.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, order: &[u8]) -> Vec<u8> {
-        let told = self.obey(order).unwrap_or_else(|error| format!("{REFUSED}: {error}"));
+    /// Changes what is known of principals, on disk and then here.
+    fn put(&self, file: &Path, change: impl FnOnce(&mut Principals)) -> io::Result<()> {
+        let mut principals = self.principals().clone();
+        change(&mut principals);
+        principals.save(file)?;
+        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        Ok(())
+    }
+
+    /// Whether an order comes for the first time. Those that are too old to be carried out are forgotten.
+    fn is_new(&self, order: &Order, bytes: &[u8]) -> bool {
+        let mut seen = lock(&self.seen);
+        let oldest = now() - self.settings.max_skew - 1;
+        seen.retain(|_, at| *at >= oldest);
+        seen.insert(order::tag(bytes), order.at).is_none()
+    }
+
+    fn told(&self, sent: &[u8]) -> Vec<u8> {
+        let foreign = || Failure::Refused("nobody with the realm's orders.key sent this".to_owned());
+        let told = self.order_key.open(sent).ok_or_else(foreign).and_then(|order| self.obey(order));
+        let told = told.unwrap_or_else(|error| format!("{REFUSED}: {error}"));
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
     }
@@ -280,7 +324,13 @@ impl Server {
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
         let parties = config.parties().iter().map(|party| party.name.clone()).collect();
         let programs = Programs::new(settings.enctype, parties)?;
-        let state = State::of(&config, &folder.join("state"))?;
+        let order_key = OrderKey::load(folder)?;
+        let mut state = State::of(&config, &folder.join("state"))?;
+        let file = folder.join("principals.json");
+        let mut principals = Principals::load(&file)?;
+        if drop_torn(&mut state, &mut principals)? {
+            principals.save(&file)?;
+        }
         let serving = Serving {
             protocol: settings.protocol.clone(),
             at_once: LANES,
@@ -295,12 +345,12 @@ impl Server {
         for task in Task::ORDERS {
             server.expect(&programs.get(task, 1)?)?;
         }
-        let file = folder.join("principals.json");
-        let principals = RwLock::new(Principals::load(&file)?);
+        let (principals, seen) = (RwLock::new(principals), Mutex::default());
         let (asker, file) = (server.asker(), Mutex::new(file));
         let (memory, batches) = (Memory::default(), Turns::default());
         let name = config.names().swap_remove(me);
-        let node = Node { name, me, settings, programs, asker, principals, memory, batches, file };
+        let node =
+            Node { name, me, settings, programs, asker, principals, memory, order_key, seen, batches, file };
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
@@ -334,6 +384,25 @@ impl Server {
         thread::spawn(move || accept(&listener, &node));
         living.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
     }
+}
+
+/// Drops what was kept for orders that broke off: whether there was any.
+fn drop_torn(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
+    let torn = principals.torn();
+    let kept: BTreeSet<String> = state
+        .list()
+        .into_iter()
+        .filter(|listed| listed.standing != Standing::Dropped)
+        .map(|listed| listed.about.name)
+        .collect();
+    for record in &torn {
+        if kept.contains(record) {
+            state.drop_value(record)?;
+            log(format_args!("dropped {record}: its order broke off"));
+        }
+        principals.end(record);
+    }
+    Ok(!torn.is_empty())
 }
 
 /// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols

@@ -1,95 +1,20 @@
 //! Three servers in this process, and requests on which they differ.
 
 use super::*;
-use crate::admin::{self, Origin};
+use crate::admin;
 use crate::clear::Key;
 use crate::client::{Client, Wish};
-use crate::enctype::Enctype;
 use crate::messages::read_error;
 use crate::order::Change;
-use crate::realm::Settings;
-use crate::server::{MEET, Server};
-use crate::{front, wire};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::{Duration, Instant};
-
-const REALM: &str = "B.EXAMPLE";
-const KRBTGT: &str = "krbtgt/B.EXAMPLE";
-const ENCTYPE: Enctype = Enctype::Aes128Sha1;
-
-struct Realm {
-    folder: tempfile::TempDir,
-    nodes: [Arc<Node>; 3],
-}
-
-impl Realm {
-    fn new(port: u16) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("realm");
-        admin::init(&inner, REALM, ENCTYPE, "127.0.0.1", port).unwrap();
-        let settings = Settings::load(&inner.join("front/kdc.toml")).unwrap();
-        thread::spawn(move || front::relay(&settings).unwrap());
-        let nodes = ["P0", "P1", "P2"].map(|part| start(&inner.join(part)));
-        let realm = Self { folder, nodes };
-        realm.add(KRBTGT, &Origin::Random);
-        realm
-    }
-
-    fn admin(&self) -> PathBuf {
-        self.folder.path().join("realm/admin")
-    }
-
-    fn add(&self, name: &str, origin: &Origin) {
-        let until = Instant::now() + Duration::from_mins(3);
-        // The others' links may be to come.
-        while let Err(error) = admin::add(&self.admin(), name, origin, None) {
-            assert!(Instant::now() < until, "{error}");
-        }
-    }
-
-    fn client(&self, name: &str) -> Key {
-        let key = || Key::of_password(ENCTYPE, name.as_bytes(), b"salt", 2);
-        self.add(name, &Origin::Key(key()));
-        key()
-    }
-
-    /// What each server answers to requests that come together.
-    fn answers(&self, requests: &[Vec<u8>]) -> [Vec<Vec<u8>>; 3] {
-        static NUMBER: AtomicU8 = AtomicU8::new(0);
-        let named = wire::pack_under([NUMBER.fetch_add(1, Ordering::Relaxed); 16], requests);
-        thread::scope(|scope| {
-            let answer = |node: &'_ Arc<Node>| {
-                let (node, named) = (node.clone(), &named);
-                scope.spawn(move || answer_all(&node, named, requests))
-            };
-            self.nodes.each_ref().map(answer).map(|thread| thread.join().unwrap())
-        })
-    }
-
-    fn codes(&self, requests: &[Vec<u8>]) -> [Vec<Option<i64>>; 3] {
-        self.answers(requests).map(|answers| answers.iter().map(|answer| read_error(answer)).collect())
-    }
-}
-
-fn start(folder: &Path) -> Arc<Node> {
-    let server = Server::open(folder).unwrap();
-    let node = server.node();
-    thread::spawn(move || server.run().unwrap());
-    node
-}
-
-fn login(name: &str, key: &Key, nonce: u32) -> Vec<u8> {
-    let mut confounder = [7; 16];
-    confounder[..4].copy_from_slice(&nonce.to_le_bytes());
-    Client { realm: REALM, name, key }.initial(&Wish::of(KRBTGT, nonce), now(), confounder)
-}
+use crate::server::{BATCHES, MEET};
+use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, login};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// One server has another copy of the principals than the others, as a torn order leaves it.
 #[test]
 fn a_request_on_which_servers_differ_costs_no_other_one() {
-    let realm = Realm::new(21_000 + (std::process::id() % 1000 * 10) as u16);
+    let realm = Realm::new(|_| ());
     let (ann, ben) = (realm.client("ann"), realm.client("ben"));
     let wrong = Key::of_password(ENCTYPE, b"another", b"salt", 2);
     let all =
@@ -134,11 +59,11 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
 /// Whatever comes from strangers, an order gets its turn, and so do logins.
 #[test]
 fn an_order_gets_its_turn_in_a_flood() {
-    let realm = Realm::new(31_000 + (std::process::id() % 1000 * 10) as u16);
+    let realm = Realm::new(|settings| settings.max_wrong_passwords = usize::MAX);
     let ann = realm.client("ann");
     let (goes_on, stranger) = (AtomicBool::new(true), Key::of_password(ENCTYPE, b"stranger", b"salt", 2));
     thread::scope(|scope| {
-        for flood in 0..crate::server::BATCHES as u32 {
+        for flood in 0..BATCHES as u32 {
             let (realm, goes_on, stranger) = (&realm, &goes_on, &stranger);
             scope.spawn(move || {
                 for round in 0_u32.. {
