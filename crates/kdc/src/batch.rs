@@ -18,6 +18,10 @@ use std::thread;
 use tacit::Error;
 
 #[cfg(test)]
+mod attackers;
+#[cfg(test)]
+mod long;
+#[cfg(test)]
 mod tests;
 
 /// Runs that the requests of one batch have at a time.

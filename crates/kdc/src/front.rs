@@ -2,10 +2,12 @@
 //! does; all that it could do is to keep requests or replies back.
 
 mod aside;
+#[cfg(test)]
+mod tests;
 
 use crate::messages::{self, Code};
 use crate::realm::Settings;
-use crate::server::{BATCHES, Failure, log};
+use crate::server::{BATCHES, Failure, log, now};
 use crate::wire::{self, Kind};
 use aside::{Aside, Joined};
 use std::io;
@@ -13,7 +15,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Requests that wait at most; others get no answer, and come again.
 const QUEUE: usize = 256;
@@ -38,9 +40,15 @@ struct Job {
 struct Counter {
     requests: SyncSender<Vec<u8>>,
     aside: Arc<Aside>,
+    realm: String,
 }
 
 impl Counter {
+    /// What a client is told that gets no reply of the servers.
+    fn error(&self, code: Code) -> Vec<u8> {
+        messages::error(code, now(), &self.realm, None, None)
+    }
+
     /// Has a request answered, and waits.
     fn ask(&self, request: &[u8]) -> Option<Vec<u8>> {
         let reply = match self.aside.join(request) {
@@ -69,7 +77,7 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let (requests, queue) = sync_channel(QUEUE);
     let (orders, ordered) = sync_channel(CONNECTIONS);
     let (queue, aside) = (Mutex::new(queue), Arc::<Aside>::default());
-    let counter = Counter { requests, aside: aside.clone() };
+    let counter = Counter { requests, aside: aside.clone(), realm: settings.realm.clone() };
     log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
         let by_tcp = counter.clone();
@@ -116,7 +124,7 @@ fn serve_client(link: &mut TcpStream, counter: &Counter) -> io::Result<()> {
         let mut head = [0; 4];
         io::Read::read_exact(&mut timed, &mut head)?;
         let request = wire::read_bytes(&mut timed, u32::from_be_bytes(head) as usize, wire::MAX_FRAME)?;
-        let Some(reply) = counter.ask(&request) else { return Ok(()) };
+        let reply = counter.ask(&request).unwrap_or_else(|| counter.error(Code::Unavailable));
         let message = [&(reply.len() as u32).to_be_bytes()[..], &reply].concat();
         io::Write::write_all(link, &message)?;
     }
@@ -165,14 +173,13 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
             waiting.push(asked.clone());
         }
         let (counter, waiting) = (counter.clone(), waiting.clone());
-        let (realm, most) = (settings.realm.clone(), settings.max_datagram);
+        let most = settings.max_datagram;
         let again = waiting.clone();
         let spawned = thread::Builder::new().spawn(move || {
             if let Some(mut reply) = counter.ask(&request) {
                 if reply.len() > most {
                     // The client asks again by TCP.
-                    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                    reply = messages::error(Code::TooBig, since.as_secs() as i64, &realm, None, None);
+                    reply = counter.error(Code::TooBig);
                 }
                 let _ = socket.send_to(&reply, client);
             }

@@ -82,6 +82,9 @@ impl Step {
     }
 }
 
+#[cfg(test)]
+pub(crate) type Deviation = fn(&mut Step);
+
 /// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
 pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
 
@@ -99,6 +102,9 @@ pub(crate) struct Node {
     seen: Mutex<BTreeMap<String, i64>>,
     /// Batches that are being answered.
     batches: Turns,
+    /// What this server makes of steps before it runs them, if it deviates.
+    #[cfg(test)]
+    pub(crate) deviates: Mutex<Option<Deviation>>,
     /// Where the principals are written, and whoever does so takes turns.
     file: Mutex<PathBuf>,
 }
@@ -106,6 +112,8 @@ pub(crate) struct Node {
 impl Node {
     /// Runs steps of one task together, once all servers want just these under this tag.
     pub(crate) fn run(&self, tag: String, steps: &[Step]) -> Result<Done, Error> {
+        #[cfg(test)]
+        let steps = &tests::deviated(self, steps)[..];
         let Some(last) = steps.last() else { return Ok((Vec::new(), 0)) };
         let (task, count) = (last.task, together(steps.len()));
         let compiled = self.programs.get(task, count)?;
@@ -128,6 +136,11 @@ impl Node {
         let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
         let of = |step: usize| of_steps.iter().map(|output| output[step].clone()).collect();
         Ok(((0..steps.len()).map(of).collect(), median(clocks)))
+    }
+
+    /// How many programs it has made.
+    pub(crate) fn made(&self) -> usize {
+        self.programs.compiled()
     }
 
     /// Tells the others what this server wants of each request, and hears what all do: each server's marks.
@@ -349,15 +362,33 @@ impl Server {
         let (asker, file) = (server.asker(), Mutex::new(file));
         let (memory, batches) = (Memory::default(), Turns::default());
         let name = config.names().swap_remove(me);
-        let node =
-            Node { name, me, settings, programs, asker, principals, memory, order_key, seen, batches, file };
+        let node = Node {
+            name,
+            me,
+            settings,
+            programs,
+            asker,
+            principals,
+            memory,
+            order_key,
+            seen,
+            batches,
+            #[cfg(test)]
+            deviates: Mutex::default(),
+            file,
+        };
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
     /// How many programs it has made so far.
     pub fn programs_made(&self) -> impl Fn() -> usize + use<> {
         let node = self.node.clone();
-        move || node.programs.compiled()
+        move || node.made()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn living(&mut self) -> &mut tacit::Server {
+        &mut self.living
     }
 
     #[cfg(test)]

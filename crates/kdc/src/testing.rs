@@ -7,7 +7,7 @@ use crate::client::{Client, Wish};
 use crate::enctype::Enctype;
 use crate::messages::read_error;
 use crate::realm::Settings;
-use crate::server::{Node, Server, now};
+use crate::server::{Failure, Node, Server, now};
 use crate::{front, wire};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,24 @@ pub(crate) fn ports() -> u16 {
 impl Realm {
     /// A realm with other settings than the usual ones.
     pub(crate) fn new(change: impl Fn(&mut Settings)) -> Self {
+        Self::of(change, |_, _| ())
+    }
+
+    /// The same of servers with which something is done first.
+    pub(crate) fn of(change: impl Fn(&mut Settings), prepare: impl Fn(usize, &mut tacit::Server)) -> Self {
+        Self::started(change, prepare, Server::run)
+    }
+
+    /// The same of servers that have all programs from the start.
+    pub(crate) fn serving(change: impl Fn(&mut Settings)) -> Self {
+        Self::started(change, |_, _| (), Server::serve)
+    }
+
+    fn started(
+        change: impl Fn(&mut Settings),
+        prepare: impl Fn(usize, &mut tacit::Server),
+        serve: fn(Server) -> Result<(), Failure>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("realm");
         admin::init(&inner, REALM, ENCTYPE, ["127.0.0.1"; 2], ports()).unwrap();
@@ -45,7 +63,13 @@ impl Realm {
         let settings = Settings::load(&inner.join("front/kdc.toml")).unwrap();
         let relayed = settings.clone();
         thread::spawn(move || front::relay(&relayed).unwrap());
-        let nodes = ["P0", "P1", "P2"].map(|part| start(&inner.join(part)));
+        let nodes = [0, 1, 2].map(|me| {
+            let mut server = Server::open(&inner.join(format!("P{me}"))).unwrap();
+            prepare(me, server.living());
+            let node = server.node();
+            thread::spawn(move || serve(server).unwrap());
+            node
+        });
         let realm = Self { folder, nodes, settings };
         realm.add(KRBTGT, &Origin::Random);
         realm
@@ -56,7 +80,7 @@ impl Realm {
     }
 
     pub(crate) fn add(&self, name: &str, origin: &Origin) {
-        let until = Instant::now() + Duration::from_mins(3);
+        let until = Instant::now() + Duration::from_mins(15);
         // The others' links may be to come.
         while let Err(error) = admin::add(&self.admin(), name, origin, None) {
             assert!(Instant::now() < until, "{error}");
@@ -95,16 +119,14 @@ pub(crate) fn set(folder: &Path, change: impl Fn(&mut Settings)) {
     fs::write(file, toml::to_string(&settings).unwrap()).unwrap();
 }
 
-fn start(folder: &Path) -> Arc<Node> {
-    let server = Server::open(folder).unwrap();
-    let node = server.node();
-    thread::spawn(move || server.run().unwrap());
-    node
-}
-
 /// A login, now.
 pub(crate) fn login(name: &str, key: &Key, nonce: u32) -> Vec<u8> {
+    Client { realm: REALM, name, key }.initial(&Wish::of(KRBTGT, nonce), now(), confounder(nonce))
+}
+
+/// Bytes of a number.
+pub(crate) fn confounder(nonce: u32) -> [u8; 16] {
     let mut confounder = [7; 16];
     confounder[..4].copy_from_slice(&nonce.to_le_bytes());
-    Client { realm: REALM, name, key }.initial(&Wish::of(KRBTGT, nonce), now(), confounder)
+    confounder
 }

@@ -4,6 +4,23 @@ use super::*;
 use crate::enctype::Enctype;
 use tacit::{Local, Residents};
 
+/// Steps as a server has them that deviates.
+pub(super) fn deviated(node: &Node, steps: &[Step]) -> Vec<Step> {
+    let mut steps = steps.to_vec();
+    if let Some(deviates) = *lock(&node.deviates) {
+        steps.iter_mut().for_each(deviates);
+    }
+    steps
+}
+
+#[test]
+fn one_clock_that_lies_moves_no_time() {
+    let told = |clocks: [i64; 3]| median(&clocks.map(|clock| to_bits(&clock.to_le_bytes())));
+    for clocks in [[100, 101, i64::MAX], [i64::MIN, 100, 101], [100, i64::MAX, 101], [101, -5, 100]] {
+        assert!((100..=101).contains(&told(clocks)));
+    }
+}
+
 #[test]
 fn what_was_kept_for_an_order_that_broke_off_is_dropped() {
     let enctype = Enctype::Aes128Sha1;
