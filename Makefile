@@ -59,8 +59,8 @@ test-long: build ## Tests that take longer than a few minutes
 	cd python && ../$(BIN)/python -m pytest --quiet --long
 
 test-kerberos: ## The KDC with MIT's clients, which have to be there (Debian: krb5-user)
-	cargo build --package tacit-kdc
-	crates/kdc/tests/kerberos target/debug/tacit-kdc
+	cargo build --release --package tacit-kdc
+	crates/kdc/tests/kerberos target/release/tacit-kdc
 
 attacks: ## Every attack program against a version with the mistake that it exploits, and against ours
 	cargo test --package tacit-testkit --test attacks --quiet

@@ -1,11 +1,14 @@
 //! The admin's side: a realm's folders, and keys, which go as shares straight to each server.
 
+#[cfg(test)]
+mod tests;
+
 use crate::clear::Key;
 use crate::enctype::Enctype;
-use crate::order::{Change, NEXT_KVNO, Order, tag};
+use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
 use crate::programs::{Programs, to_bits};
 use crate::realm::Settings;
-use crate::server::{Failure, ORDERED, now};
+use crate::server::{Failure, ORDERED, REFUSED, now};
 use crate::wire::{self, Kind};
 use std::fs;
 use std::net::TcpStream;
@@ -14,26 +17,38 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 use tacit::program::{Data, Value};
-use tacit::{Seat, setup};
-use zeroize::Zeroizing;
+use tacit::{Error, Seat, setup};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Iterations of a password's hash, unless another number is said: servers, and who listens, can try passwords.
+pub const ITERATIONS: u32 = 100_000;
+
+/// How long the front has to say what the servers say, once the run has ended.
+const TOLD: Duration = Duration::from_secs(20);
 
 /// Where a principal's key comes from.
 pub enum Origin {
-    /// A password, which the admin's client hashes.
-    Password(Zeroizing<Vec<u8>>),
+    /// A password, which the admin's client hashes so often.
+    Password(Zeroizing<Vec<u8>>, u32),
     /// A key that somebody has, such as a service in its keytab.
     Key(Key),
     /// Drawn by the admin's client and the servers together: nobody has it.
     Random,
 }
 
-/// Makes folders for three servers, the front and the admin, on ports from `port` up: two of the front, three of what it relays,
-/// three of the servers among themselves.
+/// Makes folders for three servers, the front and the admin, on ports from `port` up: the one for clients at the first host; and at
+/// the second one the one for orders, three of what the front relays, three of the servers among themselves.
 ///
 /// # Errors
 /// If something is there already, or can't be written.
-pub fn init(folder: &Path, realm: &str, enctype: Enctype, host: &str, port: u16) -> Result<(), Failure> {
-    let address = |offset: u16| format!("{host}:{}", port + offset);
+pub fn init(
+    folder: &Path,
+    realm: &str,
+    enctype: Enctype,
+    [host, inside]: [&str; 2],
+    port: u16,
+) -> Result<(), Failure> {
+    let address = |offset: u16| format!("{inside}:{}", port + offset);
     if realm.is_empty() || !realm.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-') {
         return Err(Failure::Refused(format!("realm {realm:?} isn't of letters, digits, dots and hyphens")));
     }
@@ -44,7 +59,7 @@ pub fn init(folder: &Path, realm: &str, enctype: Enctype, host: &str, port: u16)
         realm: realm.to_owned(),
         enctype,
         protocol: "replicated-malicious".to_owned(),
-        listen: address(0),
+        listen: format!("{host}:{port}"),
         orders: address(1),
         servers: [address(2), address(3), address(4)],
         max_life: 10 * 3600,
@@ -55,10 +70,15 @@ pub fn init(folder: &Path, realm: &str, enctype: Enctype, host: &str, port: u16)
         max_datagram: 1400,
     };
     let text = toml::to_string(&settings).map_err(|error| Failure::Refused(error.to_string()))?;
-    setup::init(folder, 3, &["admin".to_owned()], host, port + 5).map_err(tacit::Error::Setup)?;
+    setup::init(folder, 3, &["admin".to_owned()], inside, port + 5).map_err(tacit::Error::Setup)?;
     fs::create_dir_all(folder.join("front"))?;
+    let order_key = OrderKey::draw().map_err(no_randomness)?;
     for part in ["P0", "P1", "P2", "front", "admin"] {
-        fs::write(folder.join(part).join("kdc.toml"), &text)?;
+        let part = folder.join(part);
+        fs::write(part.join("kdc.toml"), &text)?;
+        if !part.ends_with("front") {
+            order_key.save(&part)?;
+        }
     }
     Ok(())
 }
@@ -75,28 +95,41 @@ pub fn add(
 ) -> Result<(u64, String), Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let enctype = settings.enctype;
-    let (salt, key) = match origin {
-        Origin::Password(password) => {
-            let salt = default_salt(&settings.realm, principal);
-            let key = Key::of_password(enctype, password, salt.as_bytes(), enctype.iterations());
-            (salt, Zeroizing::new(key.bytes().to_vec()))
+    let ((salt, iterations), key) = match origin {
+        Origin::Password(_, iterations) if *iterations < enctype.iterations() => {
+            let least = enctype.iterations();
+            return Err(Failure::Refused(format!(
+                "a password of this type is hashed {least} times at least"
+            )));
         }
-        Origin::Key(key) if key.enctype() == enctype => (String::new(), Zeroizing::new(key.bytes().to_vec())),
+        Origin::Password(password, iterations) => {
+            let salt = default_salt(&settings.realm, principal);
+            let key = Key::of_password(enctype, password, salt.as_bytes(), *iterations);
+            ((salt, *iterations), Zeroizing::new(key.bytes().to_vec()))
+        }
+        Origin::Key(key) if key.enctype() == enctype => {
+            ((String::new(), 0), Zeroizing::new(key.bytes().to_vec()))
+        }
         Origin::Key(key) => {
             let reason = format!("the key's type is {}, and the realm's is {enctype}", key.enctype());
             return Err(Failure::Refused(reason));
         }
-        Origin::Random => (String::new(), random_key(enctype)?),
+        Origin::Random => ((String::new(), 0), random_key(enctype)?),
     };
     let drawn = matches!(origin, Origin::Random);
-    let kvno = if let Some(kvno) = kvno {
-        kvno
-    } else {
-        let told = send(&settings, &made(principal, Change::Version)?)?;
-        next_kvno(&told).ok_or(Failure::Refused(told))?
-    };
-    let change = Change::Key { salt, drawn, kvno };
-    order(folder, &settings, principal, change, &to_bits(&key)).map(|told| (kvno, told))
+    let kvno = kvno.map_or_else(|| next_version(folder, principal), Ok)?;
+    let change = Change::Key { salt, iterations, drawn, kvno };
+    order(folder, &settings, principal, change, to_bits(&key)).map(|told| (kvno, told))
+}
+
+/// The version that the servers say a principal's next key has.
+///
+/// # Errors
+/// If they can't be reached.
+pub fn next_version(folder: &Path, principal: &str) -> Result<u64, Failure> {
+    let settings = Settings::load(&folder.join("kdc.toml"))?;
+    let told = send(folder, &settings, &made(principal, Change::Version)?)?;
+    next_kvno(&told).ok_or(Failure::Refused(told))
 }
 
 /// The greatest version that servers say the next key has to have: one that lies, or a front that does, has numbers left out and
@@ -112,36 +145,79 @@ fn next_kvno(told: &str) -> Option<u64> {
 pub fn change(folder: &Path, principal: &str, change: Change) -> Result<String, Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let says_nothing = Value { shape: vec![1], data: Data::Bool(vec![true]) };
-    order(folder, &settings, principal, change, &says_nothing)
+    order(folder, &settings, principal, change, says_nothing)
 }
 
-/// Sends an order, and takes part in what it asks for.
+/// Takes part in what an order asks for, and sends it.
 fn order(
     folder: &Path,
     settings: &Settings,
     principal: &str,
     change: Change,
-    own: &Value,
+    own: Value,
 ) -> Result<String, Failure> {
+    let mut own = Wiped(vec![Some(own)]);
     let mut seat = Seat::open(&folder.join("parties.toml"))?;
     let bytes = made(principal, change)?;
     let task = Order::read(&bytes).map_err(Failure::Refused)?.task();
     let compiled = Programs::new(settings.enctype, seat.parties())?.get(task, 1)?;
-    let mut inputs = vec![None; compiled.inputs().len()];
-    inputs[0] = Some(own.clone());
+    own.0.resize(compiled.inputs().len(), None);
     seat.tag(tag(&bytes));
-    // Servers that refuse the order don't want the run. What the front says of that proves nothing: the run's end does.
-    let (ended, run) = channel();
-    let protocol = settings.protocol.clone();
-    thread::spawn(move || {
-        let run = seat.run_within(&compiled, &protocol, &inputs, &|_, _| (), ORDERED);
-        let _ = ended.send(run);
-    });
-    let told = send(settings, &bytes)?;
-    match run.recv() {
-        Ok(Ok(_)) => Ok(told),
-        Ok(Err(error)) => Err(Failure::Refused(format!("{error}; the servers say:\n{told}"))),
-        Err(_) => Err(Failure::Refused(format!("the run didn't end; the servers say:\n{told}"))),
+    // What the front says proves nothing, nor does its silence: the run's end does.
+    let (said, told) = channel();
+    let (front, sent, sender) = (settings.clone(), bytes, folder.to_owned());
+    thread::scope(|scope| {
+        let run = scope.spawn(|| seat.run_within(&compiled, &settings.protocol, &own.0, &|_, _| (), ORDERED));
+        thread::spawn(move || {
+            let told = send(&sender, &front, &sent);
+            let _ = said.send(told);
+        });
+        let run = run.join();
+        let told = match told.recv_timeout(TOLD) {
+            Ok(Ok(told)) => told,
+            Ok(Err(error)) => format!("nothing, as far as the front tells ({error})"),
+            Err(_) => "nothing, as far as the front tells".to_owned(),
+        };
+        match run {
+            Ok(Ok(_)) if told.contains(REFUSED) || told.lines().count() < 3 => {
+                Ok(format!("the order is carried out, as its run says; the servers say:\n{told}"))
+            }
+            Ok(Ok(_)) => Ok(told),
+            Ok(Err(error)) if has_not_begun(&error) => {
+                Err(Failure::Refused(format!("{error}; the servers say:\n{told}")))
+            }
+            Ok(Err(error)) => Err(Failure::Unsettled(format!("{error}; the servers say:\n{told}"))),
+            Err(_) => Err(Failure::Unsettled(format!("the run's thread ended; the servers say:\n{told}"))),
+        }
+    })
+}
+
+/// Whether a run that ended so gave nothing to anybody.
+fn has_not_begun(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Program(_)
+            | Error::Value(_)
+            | Error::Refused(_)
+            | Error::Setup(_)
+            | Error::Busy { .. }
+            | Error::Declined { .. }
+    )
+}
+
+/// Inputs that are wiped in the end.
+struct Wiped(Vec<Option<Value>>);
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        self.0.iter_mut().flatten().for_each(wipe);
+    }
+}
+
+/// Overwrites the bits of a key.
+fn wipe(value: &mut Value) {
+    if let Data::Bool(bits) = &mut value.data {
+        bits.zeroize();
     }
 }
 
@@ -157,10 +233,11 @@ fn made(principal: &str, change: Change) -> Result<Vec<u8>, Failure> {
 }
 
 /// Sends an order through the front: what it says that the servers say.
-fn send(settings: &Settings, bytes: &[u8]) -> Result<String, Failure> {
+fn send(folder: &Path, settings: &Settings, bytes: &[u8]) -> Result<String, Failure> {
+    let bytes = OrderKey::load(folder)?.close(bytes);
     let mut front = TcpStream::connect(&settings.orders)?;
     front.set_read_timeout(Some(Duration::from_mins(1)))?;
-    wire::write(&mut front, Kind::Order, bytes)?;
+    wire::write(&mut front, Kind::Order, &bytes)?;
     Ok(shown(&wire::read(&mut front)?.1))
 }
 
@@ -186,5 +263,9 @@ pub fn random_key(enctype: Enctype) -> Result<Zeroizing<Vec<u8>>, Failure> {
 }
 
 fn random(bytes: &mut [u8]) -> Result<(), Failure> {
-    getrandom::fill(bytes).map_err(|error| Failure::Refused(format!("the system has no randomness: {error}")))
+    getrandom::fill(bytes).map_err(no_randomness)
+}
+
+fn no_randomness(error: getrandom::Error) -> Failure {
+    Failure::Refused(format!("the system has no randomness: {error}"))
 }

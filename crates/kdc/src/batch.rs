@@ -1,22 +1,37 @@
 //! Requests that came together: each is answered in a thread of its own, and what they compute on shared keys at the same time runs
 //! together, as instances of one run.
 //!
-//! All servers have the same requests in the same order, so each makes the same runs of them, and names them alike: by a hash of
-//! the requests, the number of runs before, and which requests go together.
+//! Before that, in each round, the servers call the roll: a small run tells all of them what each wants to compute for each request.
+//! Only what all three want alike is computed, and it is that in the same runs at all. So a request on which servers differ, such as
+//! one of a principal that a torn order has locked at one of them, is refused by itself, at once, and costs the others nothing.
 
 use crate::circuits::{self, Class, Expected, Form, TIMESTAMP_BYTES};
-use crate::exchange::{Answer, Given, Sealed, Shares, answer};
-use crate::programs::{TOGETHER, Task};
+use crate::exchange::{Answer, Given, Sealed, Shares, answer, asks_for_shares};
+use crate::messages::{self, Code};
+use crate::programs::{MAX_REQUESTS, TOGETHER, Task};
 use crate::server::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use tacit::Error;
 
+#[cfg(test)]
+mod attackers;
+#[cfg(test)]
+mod long;
+#[cfg(test)]
+mod tests;
+
+/// Runs that the requests of one batch have at a time.
+pub(crate) const RUNS_EACH: usize = 2;
+
 /// What a step of one request comes to: its outputs, and the median of the clocks.
 type Outcome = Result<(Vec<Vec<u8>>, i64), String>;
+
+/// Steps of one task that run together, each with its request's number.
+type Group = (Task, Vec<(usize, Step)>);
 
 /// Where requests wait for one another.
 #[derive(Default)]
@@ -48,30 +63,20 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>]) -> Vec
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(requests.len());
         for (number, request) in requests.iter().enumerate() {
-            let (meeting, principals) = (&meeting, &principals);
-            threads.push(scope.spawn(move || {
-                let mut shares = Together { node, meeting, number };
+            let principals = &principals;
+            // Without a thread it is dropped, and the others go on.
+            let mut shares = Together { node, meeting: &meeting, number };
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
                 logged(answer(&node.settings, principals, request, now(), &node.memory, &mut shares))
-            }));
-        }
-        let mut round = 0_u64;
-        while let Some(asked) = meeting.all_asked() {
-            let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
-            for (number, step) in asked {
-                tasks.entry(step.task).or_default().push((number, step));
-            }
-            let most = TOGETHER[TOGETHER.len() - 1];
-            thread::scope(|runs| {
-                for (task, steps) in &tasks {
-                    for steps in steps.chunks(most) {
-                        let (hash, meeting) = (&hash, &meeting);
-                        runs.spawn(move || run_steps(node, meeting, (hash, round, *task), steps));
-                    }
-                }
             });
-            round += 1;
+            threads.push(thread.ok());
         }
-        threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+        node.meet(&meeting, &hash, requests.iter().any(|request| asks_for_shares(request)));
+        let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
+        threads
+            .into_iter()
+            .map(|thread| thread.and_then(|thread| thread.join().ok()).unwrap_or_else(unanswered))
+            .collect()
     })
 }
 
@@ -83,36 +88,106 @@ fn logged(Answer { bytes, line, failed }: Answer) -> Vec<u8> {
     bytes
 }
 
-/// Runs steps of one task together, and tells each request what came of its own.
-fn run_steps(
-    node: &Node,
-    meeting: &Meeting,
-    (hash, round, task): (&str, u64, Task),
-    steps: &[(usize, Step)],
-) {
-    let numbers: Vec<usize> = steps.iter().map(|(number, _)| *number).collect();
-    let which = Sha256::digest(format!("{task:?} {numbers:?}"));
-    let tag = format!("{hash} {round} {:016x}", u64::from_be_bytes(*which.first_chunk().unwrap_or(&[0; 8])));
-    let own: Vec<Step> = steps.iter().map(|(_, step)| step.clone()).collect();
-    let done = node.run(tag, &own).map_err(|error| error.to_string());
-    let mut seats = lock(&meeting.seats);
-    for (place, number) in numbers.into_iter().enumerate() {
-        let outcome = match &done {
-            Ok((outputs, median)) => Ok((outputs[place].clone(), *median)),
-            Err(error) => Err(error.clone()),
-        };
-        seats.told.insert(number, outcome);
+impl Node {
+    /// Runs what requests ask for, round after round, until all are answered. All servers have as many rounds: whether there is a
+    /// first one follows from what clients sent, and whether there is another from what all have just run.
+    fn meet(&self, meeting: &Meeting, hash: &str, mut goes_on: bool) {
+        for round in 0_u64.. {
+            let asked = meeting.all_asked();
+            if !goes_on {
+                if asked.is_empty() {
+                    return;
+                }
+                meeting.tell(asked.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
+                continue;
+            }
+            let name = format!("{hash} {round}");
+            let (agreed, differ) = match self.call_roll(format!("{name} roll"), &marks(&asked)) {
+                Ok(all) => asked.into_iter().partition(|(number, _)| is_alike(&all, *number)),
+                Err(error) => {
+                    meeting.tell(asked.into_keys().map(|number| (number, Err(error.to_string()))));
+                    goes_on = false;
+                    continue;
+                }
+            };
+            let differ: BTreeMap<usize, Step> = differ;
+            meeting.tell(differ.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
+            goes_on = agreed.values().any(|step: &Step| !step.task.is_last());
+            self.run_all(meeting, &name, groups(agreed));
+        }
     }
-    meeting.changed.notify_all();
+
+    /// Runs groups, a few at a time, in the same order at all servers.
+    fn run_all(&self, meeting: &Meeting, name: &str, groups: VecDeque<Group>) {
+        let others = groups.len().min(RUNS_EACH).saturating_sub(1);
+        let groups = Mutex::new(groups);
+        let work = || {
+            loop {
+                let Some(group) = lock(&groups).pop_front() else { return };
+                self.run_group(meeting, name, group);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..others {
+                // This one does it alone, if there is no thread.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    /// Runs steps of one task together, and tells each request what came of its own.
+    fn run_group(&self, meeting: &Meeting, name: &str, (task, steps): Group) {
+        let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
+        let which = Sha256::digest(format!("{task:?} {numbers:?}"));
+        let tag = format!("{name} {:016x}", u64::from_be_bytes(*which.first_chunk().unwrap_or(&[0; 8])));
+        let done = self.run(tag, &steps).map_err(|error| error.to_string());
+        meeting.tell(numbers.into_iter().enumerate().map(|(place, number)| {
+            let outcome = done.as_ref().map(|(outputs, median)| (outputs[place].clone(), *median));
+            (number, outcome.map_err(Clone::clone))
+        }));
+    }
+}
+
+/// Why a request gets nothing that not all servers want alike.
+const DIFFER: &str = "the servers don't want the same of this request";
+
+/// What a server says of each request when the roll is called: which step it wants, or nothing.
+fn marks(asked: &BTreeMap<usize, Step>) -> [u64; MAX_REQUESTS] {
+    std::array::from_fn(|number| asked.get(&number).map_or(0, Step::mark))
+}
+
+/// Whether all servers want the same step of a request.
+fn is_alike(all: &[Vec<u64>], number: usize) -> bool {
+    let first = all.first().and_then(|own| own.get(number)).filter(|mark| **mark != 0);
+    first.is_some() && all.iter().all(|own| own.get(number) == first)
+}
+
+/// Steps by their task, as many together as a run has room for.
+fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
+    let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
+    for (number, step) in steps {
+        tasks.entry(step.task).or_default().push((number, step));
+    }
+    let most = TOGETHER[TOGETHER.len() - 1];
+    let chunks = |(task, steps): (Task, Vec<(usize, Step)>)| {
+        steps.chunks(most).map(|chunk| (task, chunk.to_vec())).collect::<Vec<_>>()
+    };
+    tasks.into_iter().flat_map(chunks).collect()
 }
 
 impl Meeting {
     /// What all requests want that aren't answered yet; nothing if all are.
-    fn all_asked(&self) -> Option<BTreeMap<usize, Step>> {
+    fn all_asked(&self) -> BTreeMap<usize, Step> {
         let waits = |seats: &mut Seats| seats.asked.len() < seats.left;
         let seats = lock(&self.seats);
         let mut seats = self.changed.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
-        (seats.left > 0).then(|| std::mem::take(&mut seats.asked))
+        std::mem::take(&mut seats.asked)
+    }
+
+    fn tell(&self, outcomes: impl Iterator<Item = (usize, Outcome)>) {
+        lock(&self.seats).told.extend(outcomes);
+        self.changed.notify_all();
     }
 
     fn ask(&self, number: usize, step: Step) -> Outcome {

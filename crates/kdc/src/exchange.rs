@@ -2,8 +2,9 @@
 //!
 //! Every server reads the request and decides by itself. Whatever it decides before [`Shares`] come in follows from the request and
 //! its copy of the realm alone, so servers decide alike. The rest is in three steps, each after acceptance of the one before: the
-//! verdict on codes, with the median of the servers' clocks; what was sealed, but for keys; ticket and reply. All three servers
-//! give the public bytes of each step, which are compared under MPC; so one that deviates gets nothing for bytes of its own.
+//! verdict on codes, with the median of the servers' clocks; what was sealed, but for keys; ticket and reply. What all know of a step
+//! are its run's public inputs, which the session compares before anything is computed; so one that deviates gets nothing for bytes
+//! of its own.
 
 mod further;
 mod initial;
@@ -14,7 +15,7 @@ mod tests;
 pub use memory::Memory;
 
 use crate::circuits::{self, Class, Expected, Form};
-use crate::messages::{self, Code, Exchange, Name, Request, flag};
+use crate::messages::{self, Code, Exchange, Name, Request, flag, padata};
 use crate::realm::{Principal, Principals, Settings};
 use tacit::Error;
 
@@ -125,6 +126,15 @@ impl Refusal {
     }
 }
 
+/// Whether a request may take more than words: that follows from its bytes alone, so all servers say the same.
+pub fn asks_for_shares(bytes: &[u8]) -> bool {
+    let kind = |exchange| match exchange {
+        Exchange::Initial => padata::TIMESTAMP,
+        Exchange::Further => padata::TICKET,
+    };
+    Request::read(bytes).is_ok_and(|request| request.padata(kind(request.exchange)).is_some())
+}
+
 /// Answers a request. `clock` is this server's, and stands in errors that come before servers agree on a time.
 pub fn answer(
     settings: &Settings,
@@ -178,13 +188,27 @@ fn known<'a>(principals: &'a Principals, name: Option<&'a Name>) -> Option<Known
 }
 
 /// The service that a request is for.
-fn service<'a>(principals: &'a Principals, request: &'a Request) -> Result<Known<'a>, Code> {
+fn service<'a>(
+    settings: &Settings,
+    principals: &'a Principals,
+    request: &'a Request,
+) -> Result<Known<'a>, Code> {
     let service = known(principals, request.service.as_ref()).ok_or(Code::ServiceUnknown)?;
+    // Only tickets for krbtgt can be validated, so another one that begins later would never be worth anything.
+    let is_krbtgt = service.name.text() == Some(krbtgt_of(settings));
+    if request.options & flag::POSTDATED != 0 && !is_krbtgt {
+        return Err(Code::CannotPostdate);
+    }
     if service.principal.revoked {
         return Err(Code::ServiceRevoked);
     }
     // A ticket under a password's key would let its holder try passwords.
     if service.principal.salt.is_empty() { Ok(service) } else { Err(Code::NoService) }
+}
+
+/// The name of the service whose tickets give others.
+fn krbtgt_of(settings: &Settings) -> String {
+    format!("krbtgt/{}", settings.realm)
 }
 
 /// What both exchanges refuse.

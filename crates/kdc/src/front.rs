@@ -1,17 +1,21 @@
 //! The front: it relays requests to the three servers, and replies to clients. It has no key, and learns what anybody on the wire
 //! does; all that it could do is to keep requests or replies back.
 
+mod aside;
+#[cfg(test)]
+mod tests;
+
 use crate::messages::{self, Code};
 use crate::realm::Settings;
-use crate::server::{Failure, log};
+use crate::server::{BATCHES, Failure, log, now};
 use crate::wire::{self, Kind};
-use std::collections::VecDeque;
+use aside::{Aside, Joined};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Requests that wait at most; others get no answer, and come again.
 const QUEUE: usize = 256;
@@ -21,22 +25,45 @@ const CONNECTIONS: usize = 256;
 const SILENCE: Duration = Duration::from_secs(10);
 /// How long the servers may take.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Batches of requests that the servers have at a time: while they are at one, what comes next is on its way.
-const AT_ONCE: usize = 4;
-/// How long a reply is kept for the same request: clients by UDP ask again after a second.
-const LOOK_ASIDE: Duration = Duration::from_secs(10);
 
 /// A request by UDP, and whose it is.
 type Datagram = (SocketAddr, Vec<u8>);
 
-/// Something for the servers, and who waits for the reply.
+/// An admin's order, and who waits to hear what the servers say.
 struct Job {
     bytes: Vec<u8>,
     reply: SyncSender<Option<Vec<u8>>>,
 }
 
-/// Replies that may be asked for again.
-type Aside = Mutex<VecDeque<(Instant, Vec<u8>, Vec<u8>)>>;
+/// Where requests of clients go.
+#[derive(Clone)]
+struct Counter {
+    requests: SyncSender<Vec<u8>>,
+    aside: Arc<Aside>,
+    realm: String,
+}
+
+impl Counter {
+    /// What a client is told that gets no reply of the servers.
+    fn error(&self, code: Code) -> Vec<u8> {
+        messages::error(code, now(), &self.realm, None, None)
+    }
+
+    /// Has a request answered, and waits.
+    fn ask(&self, request: &[u8]) -> Option<Vec<u8>> {
+        let reply = match self.aside.join(request) {
+            Joined::Told(reply) => return Some(reply),
+            Joined::Waits(reply) => reply,
+            Joined::IsNew(reply) => {
+                if self.requests.try_send(request.to_owned()).is_err() {
+                    self.aside.end(request, None);
+                }
+                reply
+            }
+        };
+        reply.recv().ok().flatten()
+    }
+}
 
 /// Relays until the process ends.
 ///
@@ -49,14 +76,15 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let admins = TcpListener::bind(&settings.orders).map_err(|error| bound(&settings.orders, error))?;
     let (requests, queue) = sync_channel(QUEUE);
     let (orders, ordered) = sync_channel(CONNECTIONS);
-    let (queue, aside) = (Mutex::new(queue), Aside::default());
+    let (queue, aside) = (Mutex::new(queue), Arc::<Aside>::default());
+    let counter = Counter { requests, aside: aside.clone(), realm: settings.realm.clone() };
     log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
-        let asked = requests.clone();
-        scope.spawn(move || accept(&clients, &asked, serve_client));
+        let by_tcp = counter.clone();
+        scope.spawn(move || accept(&clients, &by_tcp, serve_client));
         scope.spawn(move || accept(&admins, &orders, serve_admin));
-        scope.spawn(move || take_datagrams(&datagrams, settings, &requests));
-        for _ in 0..AT_ONCE {
+        scope.spawn(move || take_datagrams(&datagrams, settings, &counter));
+        for _ in 0..BATCHES {
             scope.spawn(|| work(settings, &queue, &aside));
         }
         order(settings, &ordered);
@@ -64,18 +92,11 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the servers, and waits.
-fn ask(jobs: &SyncSender<Job>, bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let (reply, replied) = sync_channel(1);
-    jobs.try_send(Job { bytes, reply }).ok()?;
-    replied.recv().ok().flatten()
-}
-
 /// Takes connections, each in a thread.
-fn accept(
+fn accept<Q: Clone + Send + 'static>(
     listener: &TcpListener,
-    jobs: &SyncSender<Job>,
-    serve: fn(&mut TcpStream, &SyncSender<Job>) -> io::Result<()>,
+    queue: &Q,
+    serve: fn(&mut TcpStream, &Q) -> io::Result<()>,
 ) {
     let open = Arc::new(());
     for link in listener.incoming() {
@@ -87,23 +108,23 @@ fn accept(
         if Arc::strong_count(&open) > CONNECTIONS {
             continue;
         }
-        let (jobs, counted) = (jobs.clone(), open.clone());
+        let (queue, counted) = (queue.clone(), open.clone());
         let _ = thread::Builder::new().spawn(move || {
             let _ = link.set_read_timeout(Some(SILENCE)).and_then(|()| link.set_write_timeout(Some(SILENCE)));
             // Whoever is there has gone, and asks again if it likes.
-            drop((serve(&mut link, &jobs), counted));
+            drop((serve(&mut link, &queue), counted));
         });
     }
 }
 
 /// Messages over TCP: a length of four bytes, and so many (RFC 4120, section 7.2.2).
-fn serve_client(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
+fn serve_client(link: &mut TcpStream, counter: &Counter) -> io::Result<()> {
     loop {
         let mut timed = Timed { link, until: Instant::now() + SILENCE };
         let mut head = [0; 4];
         io::Read::read_exact(&mut timed, &mut head)?;
         let request = wire::read_bytes(&mut timed, u32::from_be_bytes(head) as usize, wire::MAX_FRAME)?;
-        let Some(reply) = ask(jobs, request) else { return Ok(()) };
+        let reply = counter.ask(&request).unwrap_or_else(|| counter.error(Code::Unavailable));
         let message = [&(reply.len() as u32).to_be_bytes()[..], &reply].concat();
         io::Write::write_all(link, &message)?;
     }
@@ -112,7 +133,10 @@ fn serve_client(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> 
 fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
     let mut timed = Timed { link, until: Instant::now() + SILENCE };
     let (Kind::Order, order) = wire::read(&mut timed)? else { return Ok(()) };
-    let told = ask(jobs, order).unwrap_or_else(|| b"the servers don't answer".to_vec());
+    let (reply, replied) = sync_channel(1);
+    let taken = jobs.try_send(Job { bytes: order, reply }).is_ok();
+    let told = if taken { replied.recv().ok().flatten() } else { None };
+    let told = told.unwrap_or_else(|| b"the servers don't answer".to_vec());
     wire::write(link, Kind::Order, &told)
 }
 
@@ -133,7 +157,7 @@ impl io::Read for Timed<'_> {
     }
 }
 
-fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job>) {
+fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
     let mut buffer = vec![0; wire::MAX_FRAME];
     let waiting: Arc<Mutex<Vec<Datagram>>> = Arc::default();
     loop {
@@ -148,15 +172,14 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job
             }
             waiting.push(asked.clone());
         }
-        let (jobs, waiting) = (jobs.clone(), waiting.clone());
-        let (realm, most) = (settings.realm.clone(), settings.max_datagram);
+        let (counter, waiting) = (counter.clone(), waiting.clone());
+        let most = settings.max_datagram;
         let again = waiting.clone();
         let spawned = thread::Builder::new().spawn(move || {
-            if let Some(mut reply) = ask(&jobs, request) {
+            if let Some(mut reply) = counter.ask(&request) {
                 if reply.len() > most {
                     // The client asks again by TCP.
-                    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                    reply = messages::error(Code::TooBig, since.as_secs() as i64, &realm, None, None);
+                    reply = counter.error(Code::TooBig);
                 }
                 let _ = socket.send_to(&reply, client);
             }
@@ -169,49 +192,27 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, jobs: &SyncSender<Job
 }
 
 /// Has the servers answer what has come, all that waits together, again and again.
-fn work(settings: &Settings, queue: &Mutex<Receiver<Job>>, aside: &Aside) {
+fn work(settings: &Settings, queue: &Mutex<Receiver<Vec<u8>>>, aside: &Aside) {
     let mut links = None;
     loop {
-        let mut jobs = Vec::new();
+        let mut requests = Vec::new();
         {
             // Who waits here takes all that others left.
             let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
             let Ok(first) = queue.recv() else { return };
-            jobs.push(first);
-            jobs.extend(queue.try_iter().take(wire::MAX_BATCH - 1));
+            requests.push(first);
+            requests.extend(queue.try_iter().take(wire::MAX_BATCH - 1));
         }
-        jobs.retain(|job| match known(aside, &job.bytes) {
-            Some(reply) => job.reply.send(Some(reply)).is_err(),
-            None => true,
-        });
-        if jobs.is_empty() {
-            continue;
-        }
-        let requests: Vec<Vec<u8>> = jobs.iter().map(|job| job.bytes.clone()).collect();
         let replies = answered(&mut links, settings, &requests);
         if let Err(error) = &replies {
             log(error);
             links = None;
         }
         let mut replies = replies.unwrap_or_default().into_iter();
-        for Job { bytes, reply } in jobs {
-            let told = replies.next();
-            if let Some(told) = told.as_ref().filter(|told| messages::read_error(told).is_none()) {
-                let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
-                aside.push_back((Instant::now(), bytes, told.clone()));
-            }
-            let _ = reply.send(told);
+        for request in &requests {
+            aside.end(request, replies.next());
         }
     }
-}
-
-/// The reply that a request had a moment ago.
-fn known(aside: &Aside, request: &[u8]) -> Option<Vec<u8>> {
-    let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
-    while aside.front().is_some_and(|(since, ..)| since.elapsed() >= LOOK_ASIDE) {
-        aside.pop_front();
-    }
-    aside.iter().find(|(_, known, _)| known == request).map(|(_, _, reply)| reply.clone())
 }
 
 /// A reply for each request.
@@ -271,6 +272,7 @@ fn connect(server: &str) -> io::Result<TcpStream> {
     let link = TcpStream::connect_timeout(&address, SILENCE).map_err(about)?;
     link.set_nodelay(true)?;
     link.set_read_timeout(Some(PATIENCE))?;
+    link.set_write_timeout(Some(SILENCE))?;
     Ok(link)
 }
 

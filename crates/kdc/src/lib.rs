@@ -33,4 +33,6 @@ pub mod programs;
 pub mod readers;
 pub mod realm;
 pub mod server;
+#[cfg(test)]
+mod testing;
 pub mod wire;

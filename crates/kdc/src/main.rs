@@ -37,9 +37,12 @@ enum Command {
         /// The encryption type of all keys: 17, 18 or 19
         #[arg(long, default_value_t = 18)]
         enctype: i32,
-        /// Where all of them listen; edit the files for machines of their own
+        /// Where the front takes requests of clients
         #[arg(long, default_value = "127.0.0.1")]
         host: String,
+        /// Where it takes orders, and where servers listen; edit the files for machines of their own
+        #[arg(long, default_value = "127.0.0.1")]
+        inside: String,
         /// The first of eight ports: the front's for clients
         #[arg(long, default_value_t = 8800)]
         port: u16,
@@ -62,6 +65,8 @@ enum Command {
         principal: String,
         #[command(flatten)]
         origin: OriginArgs,
+        #[command(flatten)]
+        password: PasswordArgs,
         /// The key's version, if it isn't to be the next one
         #[arg(long)]
         kvno: Option<u64>,
@@ -129,6 +134,16 @@ struct OriginArgs {
     random: bool,
 }
 
+#[derive(Args)]
+struct PasswordArgs {
+    /// How often a password is hashed: each login of the client takes that long, and so does each try of who guesses
+    #[arg(long, default_value_t = admin::ITERATIONS)]
+    iterations: u32,
+    /// Takes a password of less than 8 characters
+    #[arg(long)]
+    weak: bool,
+}
+
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -137,6 +152,7 @@ fn main() -> ExitCode {
             ExitCode::from(match &error {
                 Failure::Tacit(tacit::Error::Stopped { .. }) => 3,
                 Failure::Tacit(error) if error.is_abort() => 1,
+                Failure::Unsettled(_) => 1,
                 _ => 2,
             })
         }
@@ -145,13 +161,15 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Init { folder, realm, enctype, host, port } => {
+        Command::Init { folder, realm, enctype, host, inside, port } => {
             let enctype = Enctype::try_from(enctype).map_err(Failure::Refused)?;
-            admin::init(&folder, &realm, enctype, &host, port)
+            admin::init(&folder, &realm, enctype, [&host, &inside], port)
         }
         Command::Serve { folder } => Server::open(&folder)?.serve(),
         Command::Front { folder } => front::relay(&Settings::load(&folder.join("kdc.toml"))?),
-        Command::Add { folder, principal, origin, kvno } => add(&folder, &principal, &origin, kvno),
+        Command::Add { folder, principal, origin, password, kvno } => {
+            add(&folder, &principal, (&origin, &password), kvno)
+        }
         Command::Lock(who) => change(&who, Change::Lock),
         Command::Unlock(who) => change(&who, Change::Unlock),
         Command::Delete(who) => change(&who, Change::Delete),
@@ -230,7 +248,15 @@ fn change(who: &Who, change: Change) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add(folder: &Path, principal: &str, given: &OriginArgs, kvno: Option<u64>) -> Result<(), Failure> {
+/// Characters of a password, at least.
+const SHORTEST: usize = 8;
+
+fn add(
+    folder: &Path,
+    principal: &str,
+    (given, hashing): (&OriginArgs, &PasswordArgs),
+    kvno: Option<u64>,
+) -> Result<(), Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let (realm, enctype) = (settings.realm.as_str(), settings.enctype);
     let none = || Failure::Refused(format!("no key of {principal}@{realm} of type {enctype} in the keytab"));
@@ -250,17 +276,18 @@ fn add(folder: &Path, principal: &str, given: &OriginArgs, kvno: Option<u64>) ->
         if password.is_empty() {
             return Err(Failure::Refused("no password on standard input".to_owned()));
         }
-        Origin::Password(Zeroizing::new(password.as_bytes().to_vec()))
+        if password.chars().count() < SHORTEST && !hashing.weak {
+            let reason = format!(
+                "the password has less than {SHORTEST} characters, and whoever listens to a login can try all of those: give \
+                 another one, or --weak"
+            );
+            return Err(Failure::Refused(reason));
+        }
+        Origin::Password(Zeroizing::new(password.as_bytes().to_vec()), hashing.iterations)
     };
+    let kvno = kvno.map_or_else(|| admin::next_version(folder, principal), Ok)?;
     // The file comes first: a key that couldn't be written would be lost.
-    let mut keytab = given.write_keytab.as_ref().map(|file| new_secret(file)).transpose()?;
-    let added = admin::add(folder, principal, &origin, kvno);
-    if let (Err(_), Some(file)) = (&added, &given.write_keytab) {
-        fs::remove_file(file)?;
-    }
-    let (kvno, told) = added?;
-    println!("{told}");
-    if let (Some(file), Origin::Key(key)) = (&mut keytab, &origin) {
+    if let (Some(file), Origin::Key(key)) = (&given.write_keytab, &origin) {
         let entry = keytab::Entry {
             realm: realm.to_owned(),
             name: principal.to_owned(),
@@ -269,8 +296,19 @@ fn add(folder: &Path, principal: &str, given: &OriginArgs, kvno: Option<u64>) ->
             etype: enctype.number(),
             key: Zeroizing::new(key.bytes().to_vec()),
         };
-        io::Write::write_all(file, &keytab::write(&[entry]))?;
+        let mut new = new_secret(file)?;
+        io::Write::write_all(&mut new, &keytab::write(&[entry]))?;
+        new.sync_all()?;
     }
+    let added = admin::add(folder, principal, &origin, Some(kvno));
+    match (&added, &given.write_keytab) {
+        (Err(Failure::Unsettled(_)), Some(file)) => {
+            eprintln!("{} is kept: its key may be {principal}'s now", file.display());
+        }
+        (Err(_), Some(file)) => fs::remove_file(file)?,
+        _ => {}
+    }
+    println!("{}", added?.1);
     Ok(())
 }
 

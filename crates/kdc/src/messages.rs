@@ -319,8 +319,8 @@ impl Grant<'_> {
     }
 
     /// An AS-REP, of both ciphertexts with the versions of their keys.
-    pub fn initial_reply(&self, ticket: (u64, &[u8]), part: (u64, &[u8]), salt: &str) -> Vec<u8> {
-        let padata = field(2, &sequence(&[&etype_info(self.enctype, salt)]));
+    pub fn initial_reply(&self, ticket: (u64, &[u8]), part: (u64, &[u8]), hashed: (&str, u32)) -> Vec<u8> {
+        let padata = field(2, &sequence(&[&etype_info(self.enctype, hashed)]));
         self.reply(11, &padata, ticket, &encrypted(self.enctype, Some(part.0), part.1))
     }
 
@@ -349,12 +349,13 @@ impl Grant<'_> {
     }
 }
 
-/// PA-ETYPE-INFO2: how a password makes the key.
-fn etype_info(enctype: Enctype, salt: &str) -> Vec<u8> {
+/// PA-ETYPE-INFO2: how a password makes the key, with which salt and how many iterations; 0 of these for keys of no password.
+fn etype_info(enctype: Enctype, (salt, iterations): (&str, u32)) -> Vec<u8> {
+    let iterations = if iterations == 0 { enctype.iterations() } else { iterations };
     let entry = [
         field(0, &integer(enctype.number().into())),
         field(1, &text(salt)),
-        field(2, &octets(&enctype.iterations().to_be_bytes())),
+        field(2, &octets(&iterations.to_be_bytes())),
     ];
     pa_data(padata::ETYPES, &sequence(&[&sequence(&[&entry.concat()])]))
 }
@@ -364,8 +365,8 @@ fn pa_data(kind: i32, value: &[u8]) -> Vec<u8> {
 }
 
 /// What an error says of pre-authentication: METHOD-DATA.
-pub fn methods(enctype: Enctype, salt: &str) -> Vec<u8> {
-    sequence(&[&etype_info(enctype, salt), &pa_data(padata::TIMESTAMP, &[])])
+pub fn methods(enctype: Enctype, hashed: (&str, u32)) -> Vec<u8> {
+    sequence(&[&etype_info(enctype, hashed), &pa_data(padata::TIMESTAMP, &[])])
 }
 
 /// Errors (RFC 4120, section 7.5.9).

@@ -4,6 +4,10 @@
 //! part in it under its TLS key, and asks for it under a tag that is the order's hash, which the run's session agrees on. So a run
 //! of anything but the admin's own order doesn't begin.
 
+mod key;
+
+pub use key::OrderKey;
+
 use crate::messages::Name;
 use crate::programs::Task;
 use crate::realm::Principals;
@@ -19,6 +23,8 @@ pub enum Change {
     Key {
         /// What its password is hashed with; nothing for keys of no password.
         salt: String,
+        /// How often it is hashed; 0 for keys of no password.
+        iterations: u32,
         /// Whether the servers draw parts of the key, so that nobody ever has it.
         drawn: bool,
         /// The key's version, greater than all that the name has had.
@@ -38,6 +44,8 @@ pub enum Change {
 pub const NEXT_KVNO: &str = "the next key's version is ";
 /// Bytes of a salt.
 const MAX_SALT: usize = 255;
+/// Iterations of a password's hash: clients are told, and have to do them at each login. MIT's do no more than 2^24.
+const MAX_ITERATIONS: u32 = 1 << 24;
 /// Versions that a new key may leave out.
 const MAX_KVNO_JUMP: u64 = 1 << 16;
 
@@ -84,6 +92,9 @@ impl Order {
         }
         if matches!(&order.change, Change::Key { salt, .. } if salt.len() > MAX_SALT) {
             return Err(format!("a salt has {MAX_SALT} bytes at most: every client is told it"));
+        }
+        if matches!(&order.change, Change::Key { iterations, .. } if *iterations > MAX_ITERATIONS) {
+            return Err(format!("a password is hashed {MAX_ITERATIONS} times at most"));
         }
         if order.principal.starts_with("krbtgt/") && matches!(order.change, Change::Key { drawn: false, .. })
         {
@@ -145,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_servers_run_is_named_by_all_of_an_order() {
-        let key = |drawn, kvno| Change::Key { salt: String::new(), drawn, kvno };
+        let key = |drawn, kvno| Change::Key { salt: String::new(), iterations: 0, drawn, kvno };
         let mut tags = Vec::new();
         for (principal, change, number, at) in [
             ("ann", key(true, 1), 1, 1),
@@ -154,7 +165,8 @@ mod tests {
             ("ann", key(true, 2), 1, 1),
             ("ben", key(true, 1), 1, 1),
             ("ann", key(false, 1), 1, 1),
-            ("ann", Change::Key { salt: "salt".into(), drawn: false, kvno: 1 }, 1, 1),
+            ("ann", Change::Key { salt: "salt".into(), iterations: 0, drawn: false, kvno: 1 }, 1, 1),
+            ("ann", Change::Key { salt: "salt".into(), iterations: 1, drawn: false, kvno: 1 }, 1, 1),
             ("ann", Change::Lock, 1, 1),
             ("ann", Change::Unlock, 1, 1),
             ("ann", Change::Delete, 1, 1),
@@ -169,9 +181,9 @@ mod tests {
     #[test]
     fn a_keys_version_is_the_orders_and_never_comes_twice() {
         let mut principals = Principals::default();
-        let key = |kvno| order("ann", Change::Key { salt: String::new(), drawn: true, kvno });
+        let key = |kvno| order("ann", Change::Key { salt: String::new(), iterations: 0, drawn: true, kvno });
         key(5).admit(&principals, 1000, 300).unwrap();
-        principals.put_key("ann", (5, "a".into()), String::new(), 1000, 10);
+        principals.put_key("ann", (5, "a".into()), (String::new(), 0), 1000, 10);
         assert_eq!(key(5).admit(&principals, 1000, 300).unwrap_err(), format!("{NEXT_KVNO}6"));
         key(6).admit(&principals, 1300, 300).unwrap();
         assert!(key(6).admit(&principals, 1301, 300).unwrap_err().contains("clock"));
@@ -184,10 +196,12 @@ mod tests {
 
     #[test]
     fn orders_that_no_server_carries_out_are_refused() {
-        let given = || Change::Key { salt: String::new(), drawn: false, kvno: 1 };
+        let hashed = |iterations| Change::Key { salt: String::new(), iterations, drawn: false, kvno: 1 };
+        let given = || hashed(0);
         for (order, says) in [
             (order("krbtgt/REALM", given()), "--random"),
             (order("ann@REALM", given()), "names no principal"),
+            (order("ann", hashed(MAX_ITERATIONS + 1)), "is hashed"),
             (order("", Change::Lock), "names no principal"),
             (order("a//b", Change::Delete), "names no principal"),
         ] {

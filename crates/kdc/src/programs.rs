@@ -12,8 +12,14 @@ use tacit::{Compiled, Error, Fill};
 /// How many requests go together: the least of these that they fit into.
 pub const TOGETHER: [usize; 3] = [1, 4, 16];
 
+/// How many requests come together at most: they run a few at a time.
+pub const MAX_REQUESTS: usize = crate::wire::MAX_BATCH;
+
 /// Bits of a clock.
 const CLOCK: usize = 64;
+
+/// Bits of what a server says that it wants of a request.
+const MARK: usize = 64;
 
 /// What an admin gives for a new key.
 pub const ADMIN: &str = "admin";
@@ -35,6 +41,8 @@ pub enum Task {
     OpenAuthenticator(Class),
     /// Makes tickets and replies after that.
     ReplyFurther(Class),
+    /// Tells what each server wants of each request that came with others.
+    CallRoll,
     /// Has the admin take part, and no more: that proves an order which takes no shares.
     Approve,
     /// Keeps the record of a new key.
@@ -58,6 +66,11 @@ impl Task {
         [Self::Verify].into_iter().chain(Class::ALL.into_iter().flat_map(of_class))
     }
 
+    /// Whether nothing more is computed for a request after it.
+    pub fn is_last(self) -> bool {
+        matches!(self, Self::Reply(_) | Self::ReplyFurther(_))
+    }
+
     /// The tasks of orders.
     pub const ORDERS: [Self; 3] = [Self::Approve, Self::Enrol { drawn: false }, Self::Enrol { drawn: true }];
 
@@ -68,7 +81,7 @@ impl Task {
             Self::Reply(_) => &[("service", Usage::Ticket), ("client", Usage::Reply)],
             Self::VerifyFurther(_) | Self::OpenAuthenticator(_) => &[("krbtgt", Usage::Ticket)],
             Self::ReplyFurther(_) => &[("krbtgt", Usage::Ticket), ("service", Usage::Ticket)],
-            Self::Approve | Self::Enrol { .. } => &[],
+            Self::CallRoll | Self::Approve | Self::Enrol { .. } => &[],
         }
     }
 
@@ -153,13 +166,13 @@ impl Programs {
 
     /// What makes a task's circuit, if it has one.
     fn circuit(task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
-        (task != Task::Approve).then_some(|enctype, task| match task {
+        (!matches!(task, Task::Approve | Task::CallRoll)).then_some(|enctype, task| match task {
             Task::Verify => circuits::verify(enctype),
             Task::Reply(class) => circuits::reply(enctype, class),
             Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
             Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
             Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
-            Task::Approve | Task::Enrol { .. } => circuits::enrol(enctype),
+            Task::CallRoll | Task::Approve | Task::Enrol { .. } => circuits::enrol(enctype),
         })
     }
 
@@ -173,6 +186,12 @@ impl Programs {
         match (task, circuit) {
             (Task::Enrol { drawn }, Some(circuit)) => self.enrol(&mut build, circuit, drawn)?,
             (_, Some(circuit)) => self.requests(&mut build, task, requests, circuit)?,
+            (Task::CallRoll, _) => {
+                for party in &self.parties {
+                    let marks = build.input(party, "marks", Dtype::Bool, &[MAX_REQUESTS * MARK], None)?;
+                    build.reveal(marks, Recipient::All)?;
+                }
+            }
             // One bit of the admin's, which says nothing: that the admin takes part does.
             _ => {
                 let bit = build.input(ADMIN, "approves", Dtype::Bool, &[1], None)?;

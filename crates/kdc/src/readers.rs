@@ -86,13 +86,13 @@ pub fn targets() -> Vec<Target> {
     };
     let order =
         |change| Order { principal: "ann".into(), change, at: 5, number: 6 }.to_bytes().unwrap_or_default();
-    let new = Change::Key { salt: "Rann".into(), drawn: false, kvno: 3 };
+    let new = Change::Key { salt: "Rann".into(), iterations: 100_000, drawn: false, kvno: 3 };
     let mut frame = Vec::new();
     let packed = wire::pack_under([9; 16], &[request.clone(), vec![1]]);
     let _ = wire::write(&mut frame, wire::Kind::Batch, &packed);
     let mut known = Principals::default();
-    known.put_key("ann", (3, "key 1".into()), "Rann".into(), 5, 6);
-    known.put_key("ann", (4, "key 2".into()), "Rann".into(), 5, 6);
+    known.put_key("ann", (3, "key 1".into()), ("Rann".into(), 100_000), 5, 6);
+    known.put_key("ann", (4, "key 2".into()), ("Rann".into(), 100_000), 5, 6);
     known.remove("ben");
     vec![
         ("kdc_messages", messages, vec![request, error]),

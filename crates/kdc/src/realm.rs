@@ -3,7 +3,7 @@
 use crate::enctype::Enctype;
 use crate::messages::Name;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -74,8 +74,11 @@ pub struct Principal {
     pub kvno: u64,
     /// What the record of that key is kept as.
     pub record: String,
-    /// What a password is hashed with.
+    /// What a password is hashed with; nothing of keys of no password.
     pub salt: String,
+    /// How often it is hashed; 0 of keys of no password.
+    #[serde(default)]
+    pub iterations: u32,
     /// Whether it gets no tickets, nor anybody one for it.
     pub revoked: bool,
     /// Since when there is one of this name, in seconds since 1970: tickets of another one before it are none of its.
@@ -115,6 +118,9 @@ impl Principal {
 pub struct Principals {
     live: BTreeMap<String, Principal>,
     gone: BTreeMap<String, u64>,
+    /// Records of keys whose orders have begun: if one breaks off, what was kept of it is dropped.
+    #[serde(default)]
+    begun: BTreeSet<String>,
 }
 
 impl Principals {
@@ -181,18 +187,42 @@ impl Principals {
 
     /// Gives a principal a key of the version that an order says, which is greater than the last one's: a new principal, or one
     /// that has others. Tickets under those may be good for `life` more seconds.
-    pub fn put_key(&mut self, name: &str, (kvno, record): (u64, String), salt: String, at: i64, life: i64) {
+    pub fn put_key(
+        &mut self,
+        name: &str,
+        (kvno, record): (u64, String),
+        (salt, iterations): (String, u32),
+        at: i64,
+        life: i64,
+    ) {
+        self.begun.remove(&record);
         if let Some(principal) = self.live.get_mut(name) {
             let record = std::mem::replace(&mut principal.record, record);
             principal.old.push(OldKey { kvno: principal.kvno, record, until: at + life });
-            (principal.kvno, principal.salt, principal.keyed) = (kvno, salt, at);
+            (principal.kvno, principal.keyed) = (kvno, at);
+            (principal.salt, principal.iterations) = (salt, iterations);
             return;
         }
         // Of a name that nobody has had before there are no tickets that could be another's.
         let since = if self.gone.contains_key(name) { at } else { 0 };
         let (revoked, old) = (false, Vec::new());
-        let principal = Principal { kvno, record, salt, revoked, since, keyed: at, old };
+        let principal = Principal { kvno, record, salt, iterations, revoked, since, keyed: at, old };
         self.live.insert(name.to_owned(), principal);
+    }
+
+    /// Notes that an order has begun which keeps this record.
+    pub fn begin(&mut self, record: &str) {
+        self.begun.insert(record.to_owned());
+    }
+
+    /// Forgets that, once nothing is kept of it.
+    pub fn end(&mut self, record: &str) {
+        self.begun.remove(record);
+    }
+
+    /// Records of orders that broke off: no key is kept as one of them.
+    pub fn torn(&self) -> Vec<String> {
+        self.begun.iter().cloned().collect()
     }
 
     /// Strikes one off: the records of its keys. Its name's next key has a greater version.
@@ -232,12 +262,16 @@ mod tests {
         let path = folder.path().join("principals.json");
         let mut principals = Principals::load(&path).unwrap();
         assert_eq!(principals, Principals::default());
-        principals.put_key("ann", (2, "key 1f".into()), "R1ann".into(), 100, 50);
-        principals.put_key("ann", (7, "key 20".into()), "R1ann".into(), 200, 50);
+        principals.put_key("ann", (2, "key 1f".into()), ("R1ann".into(), 4096), 100, 50);
+        principals.put_key("ann", (7, "key 20".into()), ("R1ann".into(), 4096), 200, 50);
+        principals.begin("key 30");
+        principals.begin("key 31");
+        principals.put_key("ann", (8, "key 30".into()), ("R1ann".into(), 4096), 200, 50);
         principals.save(&path).unwrap();
+        assert_eq!(principals.torn(), ["key 31"]);
         assert_eq!(Principals::load(&path).unwrap(), principals);
         let ann = Name::of_text("ann").unwrap();
-        assert_eq!(principals.find(&ann).unwrap().kvno, 7);
+        assert_eq!(principals.find(&ann).unwrap().kvno, 8);
         assert!(principals.find(&Name { kind: 1, parts: vec!["a[1]".into()] }).is_none());
         fs::write(&path, b"{\"ann\": {}}").unwrap();
         assert!(Principals::load(&path).is_err());
@@ -246,9 +280,9 @@ mod tests {
     #[test]
     fn old_keys_live_as_long_as_tickets_and_versions_never_come_twice() {
         let mut principals = Principals::default();
-        principals.put_key("ann", (1, "a".into()), String::new(), 100, 50);
+        principals.put_key("ann", (1, "a".into()), (String::new(), 0), 100, 50);
         principals.get_mut("ann").unwrap().revoked = true;
-        principals.put_key("ann", (2, "b".into()), String::new(), 200, 50);
+        principals.put_key("ann", (2, "b".into()), (String::new(), 0), 200, 50);
         let ann = principals.get("ann").unwrap();
         assert!(ann.revoked && ann.since == 0, "a new key changes nothing else");
         assert_eq!(
@@ -257,10 +291,10 @@ mod tests {
         );
         assert!(principals.expire(249).is_empty());
         assert_eq!(principals.expire(250), ["a"]);
-        principals.put_key("ann", (3, "c".into()), String::new(), 300, 50);
+        principals.put_key("ann", (3, "c".into()), (String::new(), 0), 300, 50);
         assert_eq!(principals.remove("ann"), ["c", "b"]);
         assert_eq!(["ann", "ben"].map(|name| principals.next_kvno(name)), [4, 1]);
-        principals.put_key("ann", (4, "d".into()), String::new(), 400, 50);
+        principals.put_key("ann", (4, "d".into()), (String::new(), 0), 400, 50);
         let ann = principals.get("ann").unwrap();
         assert!(!ann.revoked && ann.since == 400 && ann.old.is_empty());
     }

@@ -1,26 +1,31 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
-use crate::batch;
+#[cfg(test)]
+mod tests;
+
+use crate::batch::{self, RUNS_EACH};
 use crate::circuits::drawn_bytes;
 use crate::exchange::Memory;
-use crate::order::{self, Change, NEXT_KVNO, Order};
+use crate::order::{self, Change, NEXT_KVNO, Order, OrderKey};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
 use crate::wire::{self, Kind};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
 use tacit::setup::Config;
-use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, State, Wanted};
+use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, Standing, State, Wanted};
 use thiserror::Error as ThisError;
 use zeroize::Zeroizing;
 
 /// How long a server waits for the others to want a run that it wants: they have been sent the same at the same time.
-const MEET: Duration = Duration::from_secs(5);
+pub(crate) const MEET: Duration = Duration::from_secs(5);
 
 /// How long an order waits for its admin, who asks for its run before or after it is sent.
 pub(crate) const ORDERED: Duration = Duration::from_secs(10);
@@ -34,8 +39,11 @@ const FRONTS: usize = 64;
 /// How long a front may say nothing: then its link is closed, and it comes back by itself.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// Runs at a time: steps of requests that came at different times, and one order.
-const LANES: u16 = 6;
+/// Batches of requests that are answered at a time; others wait, whoever sent them.
+pub(crate) const BATCHES: usize = 3;
+
+/// Runs at a time: all that the batches have, and an order, which so waits for none of them.
+const LANES: u16 = (BATCHES * RUNS_EACH + 1) as u16;
 
 /// Why a server, a front or an admin's command ends.
 #[derive(Debug, ThisError)]
@@ -49,6 +57,9 @@ pub enum Failure {
     /// Something that was asked for and can't be.
     #[error("{0}")]
     Refused(String),
+    /// An order whose run ended otherwise than well once it had begun.
+    #[error("it isn't known whether the servers have carried out the order: {0}")]
+    Unsettled(String),
 }
 
 /// What a run computes for one request.
@@ -60,6 +71,19 @@ pub(crate) struct Step {
     /// The records that it reads, in the task's order.
     pub(crate) records: Vec<String>,
 }
+
+impl Step {
+    /// What names a step among all: a hash, and never 0.
+    pub(crate) fn mark(&self) -> u64 {
+        let mut hash = Sha256::new();
+        hash.update(format!("{:?} {:?} ", self.task, self.records));
+        hash.update(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>());
+        u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8])) | 1
+    }
+}
+
+#[cfg(test)]
+pub(crate) type Deviation = fn(&mut Step);
 
 /// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
 pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
@@ -73,6 +97,14 @@ pub(crate) struct Node {
     asker: Asker,
     pub(crate) principals: RwLock<Principals>,
     pub(crate) memory: Memory,
+    order_key: OrderKey,
+    /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
+    seen: Mutex<BTreeMap<String, i64>>,
+    /// Batches that are being answered.
+    batches: Turns,
+    /// What this server makes of steps before it runs them, if it deviates.
+    #[cfg(test)]
+    pub(crate) deviates: Mutex<Option<Deviation>>,
     /// Where the principals are written, and whoever does so takes turns.
     file: Mutex<PathBuf>,
 }
@@ -80,6 +112,8 @@ pub(crate) struct Node {
 impl Node {
     /// Runs steps of one task together, once all servers want just these under this tag.
     pub(crate) fn run(&self, tag: String, steps: &[Step]) -> Result<Done, Error> {
+        #[cfg(test)]
+        let steps = &tests::deviated(self, steps)[..];
         let Some(last) = steps.last() else { return Ok((Vec::new(), 0)) };
         let (task, count) = (last.task, together(steps.len()));
         let compiled = self.programs.get(task, count)?;
@@ -104,15 +138,36 @@ impl Node {
         Ok(((0..steps.len()).map(of).collect(), median(clocks)))
     }
 
+    /// How many programs it has made.
+    pub(crate) fn made(&self) -> usize {
+        self.programs.compiled()
+    }
+
+    /// Tells the others what this server wants of each request, and hears what all do: each server's marks.
+    pub(crate) fn call_roll(&self, tag: String, marks: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
+        let compiled = self.programs.get(Task::CallRoll, 1)?;
+        let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
+        let inputs = given(self.me, 0, vec![to_bits(&own)], None);
+        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
+        let marks = |value: &Value| {
+            let bytes = to_bytes(value, 1).swap_remove(0);
+            bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
+        };
+        Ok(run.outputs.iter().flatten().map(marks).collect())
+    }
+
     /// Carries out an order: what the admin is told.
     fn obey(&self, bytes: &[u8]) -> Result<String, Failure> {
         let order = Order::read(bytes).map_err(Failure::Refused)?;
         if order.change == Change::Version {
             return Ok(format!("{NEXT_KVNO}{}", self.principals().next_kvno(&order.principal)));
         }
+        if !self.is_new(&order, bytes) {
+            return Err(Failure::Refused("the order has come before".to_owned()));
+        }
         // One order at a time, from here to its end.
         let file = lock(&self.file);
-        let Settings { max_skew, max_life, enctype, .. } = self.settings;
+        let Settings { max_skew, max_life, max_renewable_life, enctype, .. } = self.settings;
         let admitted = |principals: &Principals| order.admit(principals, now(), max_skew);
         admitted(&self.principals()).map_err(Failure::Refused)?;
         let (task, tag, record) = (order.task(), order::tag(bytes), order::record(bytes));
@@ -128,13 +183,26 @@ impl Node {
         let compiled = self.programs.get(task, 1)?;
         let keeps = matches!(task, Task::Enrol { .. });
         let fill = if keeps { Fill::new().keeping(RECORD, &record) } else { Fill::new() };
-        self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED })?;
+        if keeps {
+            // If this server ends before the order does, it drops what it has kept when it starts again.
+            self.put(&file, |principals| principals.begin(&record))?;
+        }
+        if let Err(error) = self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED }) {
+            // Most often there is nothing to drop.
+            if keeps && (matches!(error, Error::Declined { .. }) || self.asker.drop_value(&record).is_ok()) {
+                self.put(&file, |principals| principals.end(&record))?;
+            }
+            return Err(error.into());
+        }
         let mut principals = self.principals().clone();
         let mut ended = Vec::new();
         let told = match order.change {
-            Change::Key { salt, kvno, .. } => {
-                let life = max_life + 2 * max_skew;
-                principals.put_key(&order.principal, (kvno, record), salt, order.at, life);
+            Change::Key { salt, iterations, kvno, .. } => {
+                // A ticket for krbtgt may begin as much later as one may be renewed.
+                let later = if order.principal.starts_with("krbtgt/") { max_renewable_life } else { 0 };
+                let life = max_life + later + 2 * max_skew;
+                // From now on, by this server's clock: the admin's may be slow, and another one's tickets good for longer.
+                principals.put_key(&order.principal, (kvno, record), (salt, iterations), now(), life);
                 format!("kvno {kvno}")
             }
             Change::Delete => {
@@ -150,8 +218,7 @@ impl Node {
             }
         };
         ended.extend(principals.expire(now()));
-        principals.save(&file)?;
-        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        self.put(&file, |known| *known = principals)?;
         let mut told = told;
         for record in ended {
             if let Err(error) = self.asker.drop_value(&record) {
@@ -165,10 +232,56 @@ impl Node {
         self.principals.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, order: &[u8]) -> Vec<u8> {
-        let told = self.obey(order).unwrap_or_else(|error| format!("{REFUSED}: {error}"));
+    /// Changes what is known of principals, on disk and then here.
+    fn put(&self, file: &Path, change: impl FnOnce(&mut Principals)) -> io::Result<()> {
+        let mut principals = self.principals().clone();
+        change(&mut principals);
+        principals.save(file)?;
+        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        Ok(())
+    }
+
+    /// Whether an order comes for the first time. Those that are too old to be carried out are forgotten.
+    fn is_new(&self, order: &Order, bytes: &[u8]) -> bool {
+        let mut seen = lock(&self.seen);
+        let oldest = now() - self.settings.max_skew - 1;
+        seen.retain(|_, at| *at >= oldest);
+        seen.insert(order::tag(bytes), order.at).is_none()
+    }
+
+    fn told(&self, sent: &[u8]) -> Vec<u8> {
+        let foreign = || Failure::Refused("nobody with the realm's orders.key sent this".to_owned());
+        let told = self.order_key.open(sent).ok_or_else(foreign).and_then(|order| self.obey(order));
+        let told = told.unwrap_or_else(|error| format!("{REFUSED}: {error}"));
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
+    }
+}
+
+/// So many batches at a time.
+#[derive(Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    changed: Condvar,
+}
+
+/// One of them, until it is dropped.
+struct Turn<'t>(&'t Turns);
+
+impl Turns {
+    fn take(&self) -> Turn<'_> {
+        let waits = |taken: &mut usize| *taken >= BATCHES;
+        let mut taken =
+            self.changed.wait_while(lock(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.taken) -= 1;
+        self.0.changed.notify_one();
     }
 }
 
@@ -224,7 +337,13 @@ impl Server {
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
         let parties = config.parties().iter().map(|party| party.name.clone()).collect();
         let programs = Programs::new(settings.enctype, parties)?;
-        let state = State::of(&config, &folder.join("state"))?;
+        let order_key = OrderKey::load(folder)?;
+        let mut state = State::of(&config, &folder.join("state"))?;
+        let file = folder.join("principals.json");
+        let mut principals = Principals::load(&file)?;
+        if drop_torn(&mut state, &mut principals)? {
+            principals.save(&file)?;
+        }
         let serving = Serving {
             protocol: settings.protocol.clone(),
             at_once: LANES,
@@ -239,19 +358,42 @@ impl Server {
         for task in Task::ORDERS {
             server.expect(&programs.get(task, 1)?)?;
         }
-        let file = folder.join("principals.json");
-        let principals = RwLock::new(Principals::load(&file)?);
+        let (principals, seen) = (RwLock::new(principals), Mutex::default());
         let (asker, file) = (server.asker(), Mutex::new(file));
-        let memory = Memory::default();
+        let (memory, batches) = (Memory::default(), Turns::default());
         let name = config.names().swap_remove(me);
-        let node = Node { name, me, settings, programs, asker, principals, memory, file };
+        let node = Node {
+            name,
+            me,
+            settings,
+            programs,
+            asker,
+            principals,
+            memory,
+            order_key,
+            seen,
+            batches,
+            #[cfg(test)]
+            deviates: Mutex::default(),
+            file,
+        };
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
     /// How many programs it has made so far.
     pub fn programs_made(&self) -> impl Fn() -> usize + use<> {
         let node = self.node.clone();
-        move || node.programs.compiled()
+        move || node.made()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn living(&mut self) -> &mut tacit::Server {
+        &mut self.living
+    }
+
+    #[cfg(test)]
+    pub(crate) fn node(&self) -> Arc<Node> {
+        self.node.clone()
     }
 
     /// Serves until it must stop. All that requests can ask for is compiled first, so none waits for that.
@@ -259,14 +401,39 @@ impl Server {
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
+        self.living.expect(&self.node.programs.get(Task::CallRoll, 1)?)?;
         for (task, count) in Task::requests().flat_map(|task| TOGETHER.map(|count| (task, count))) {
             self.living.expect(&self.node.programs.get(task, count)?)?;
         }
         log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
+        self.run()
+    }
+
+    /// Serves at once: what isn't compiled yet is when it is first asked for.
+    pub(crate) fn run(self) -> Result<(), Failure> {
         let Self { node, mut living, listener } = self;
         thread::spawn(move || accept(&listener, &node));
         living.serve(&mut |_: Served<'_>| Ok::<_, Failure>(()))
     }
+}
+
+/// Drops what was kept for orders that broke off: whether there was any.
+fn drop_torn(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
+    let torn = principals.torn();
+    let kept: BTreeSet<String> = state
+        .list()
+        .into_iter()
+        .filter(|listed| listed.standing != Standing::Dropped)
+        .map(|listed| listed.about.name)
+        .collect();
+    for record in &torn {
+        if kept.contains(record) {
+            state.drop_value(record)?;
+            log(format_args!("dropped {record}: its order broke off"));
+        }
+        principals.end(record);
+    }
+    Ok(!torn.is_empty())
 }
 
 /// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols
@@ -321,6 +488,7 @@ fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
             Kind::Order => node.told(&bytes),
             Kind::Batch => {
                 let requests = wire::unpack(&bytes)?;
+                let _turn = node.batches.take();
                 wire::pack(&batch::answer_all(node, &bytes, &requests))
             }
         };

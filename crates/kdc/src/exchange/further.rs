@@ -1,6 +1,7 @@
 //! The TGS exchange: who has a ticket for krbtgt gets one for another service.
 
-use super::{Given, Memory, Refusal, Shares, Times, fit, fits, known, service, times};
+use super::{Given, Memory, Refusal, Shares, Times, fit, fits, known, krbtgt_of, service, times};
+use crate::circuits::{self, Form};
 use crate::enctype::{CONFOUNDER, Enctype};
 use crate::messages::{
     ApRequest, Authenticator, Code, Encrypted, Exchange, Grant, Name, Request, TicketPart, flag, padata,
@@ -19,7 +20,7 @@ pub(super) fn issue(
 ) -> Result<(Vec<u8>, Name), Refusal> {
     let refuse = |code| Refusal::new(code, clock);
     let (enctype, realm) = (settings.enctype, settings.realm.as_str());
-    let service = service(principals, request).map_err(refuse)?;
+    let service = service(settings, principals, request).map_err(refuse)?;
     let given = request.padata(padata::TICKET).ok_or_else(|| refuse(Code::PadataUnsupported))?;
     let asked = ApRequest::read(given).map_err(|_| refuse(Code::Generic))?;
     if asked.version != 5 || asked.kind != 14 {
@@ -101,8 +102,12 @@ fn granted(
         if ticket.flags & flag::INVALID != 0 || start > now + settings.max_skew {
             return Err(Code::NotYetValid);
         }
-        if request.options & flag::POSTDATED != 0 && ticket.flags & flag::MAY_POSTDATE == 0 {
+        let gives_later = ticket.flags & flag::MAY_POSTDATE != 0;
+        if request.options & flag::POSTDATED != 0 && !gives_later {
             return Err(Code::CannotPostdate);
+        }
+        if request.options & flag::MAY_POSTDATE != 0 && !gives_later {
+            return Err(Code::BadOption);
         }
         let renewable = ticket.renew_till.filter(|_| ticket.flags & flag::RENEWABLE != 0);
         let latest = ticket.endtime - now;
@@ -111,7 +116,8 @@ fn granted(
         if endtime <= times.starttime.unwrap_or(now) {
             return Err(Code::NeverValid);
         }
-        return Ok(Times { endtime, ..times });
+        // It began now, and not when its client was authenticated: so it lives as long as it says when it is renewed.
+        return Ok(Times { endtime, starttime: times.starttime.or(Some(now)), ..times });
     }
     // Only the ticket itself comes again.
     if request.service.as_ref().and_then(Name::text) != service.text() {
@@ -123,7 +129,7 @@ fn granted(
         if ticket.flags & flag::INVALID == 0 {
             return Err(Code::BadOption);
         }
-        if start > now + settings.max_skew {
+        if start > now {
             return Err(Code::NotYetValid);
         }
         return Ok(Times { starttime: ticket.starttime, endtime: ticket.endtime, renew_till, flags });
@@ -133,7 +139,7 @@ fn granted(
     if until <= now {
         return Err(Code::TicketExpired);
     }
-    let endtime = until.min(now + (ticket.endtime - start));
+    let endtime = until.min(now + (ticket.endtime - start).min(settings.max_life));
     Ok(Times { starttime: Some(now), endtime, renew_till, flags })
 }
 
@@ -145,7 +151,7 @@ fn krbtgt<'a>(
     clock: i64,
 ) -> Result<&'a str, Code> {
     let text = asked.service.text();
-    let is_ours = asked.realm == settings.realm && text == Some(format!("krbtgt/{}", settings.realm));
+    let is_ours = asked.realm == settings.realm && text == Some(krbtgt_of(settings));
     let krbtgt = known(principals, Some(&asked.service)).filter(|_| is_ours).ok_or(Code::NotUs)?;
     if krbtgt.principal.revoked {
         return Err(Code::ServiceRevoked);
@@ -159,7 +165,10 @@ fn sealed<'a>(enctype: Enctype, ticket: Encrypted<'a>, authenticator: Encrypted<
         let plain = sealed.cipher.len().checked_sub(CONFOUNDER + enctype.mac_bytes())?;
         (sealed.etype == enctype.number() && plain > CONFOUNDER).then_some(plain)
     };
-    let key_at = ticket_key_at(enctype, fits(ticket)?)?;
+    let bytes = fits(ticket)?;
+    let key_at = ticket_key_at(enctype, bytes)?;
     fits(authenticator)?;
+    // Of a key elsewhere a circuit would take zeros, which everybody has.
+    circuits::fits(true, Form { bytes, key_at }).then_some(())?;
     Some(Given { ticket: ticket.cipher, authenticator: authenticator.cipher, key_at })
 }

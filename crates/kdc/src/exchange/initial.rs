@@ -20,31 +20,35 @@ pub(super) fn issue(
     let refuse = |code| Refusal::new(code, clock);
     let enctype = settings.enctype;
     let client = known(principals, request.client.as_ref()).ok_or_else(|| refuse(Code::ClientUnknown))?;
-    let service = service(principals, request).map_err(refuse)?;
+    let service = service(settings, principals, request).map_err(refuse)?;
     if client.principal.revoked {
         return Err(refuse(Code::ClientRevoked));
     }
     let name = client.name.text().unwrap_or_default();
-    if memory.failures().has_to_wait(&name, settings.max_wrong_passwords, clock) {
-        return Err(refuse(Code::ClientRevoked));
-    }
-    let salt = &client.principal.salt;
+    let hashed = (client.principal.salt.as_str(), client.principal.iterations);
     if request.options & (flag::RENEW | flag::VALIDATE) != 0 {
         // Those are for tickets.
         return Err(refuse(Code::BadOption));
     }
     let with_methods = |code, now| {
-        let data = Some(messages::methods(enctype, salt));
+        let data = Some(messages::methods(enctype, hashed));
         Refusal { data, ..Refusal::new(code, now) }
     };
     let given =
         request.padata(padata::TIMESTAMP).ok_or_else(|| with_methods(Code::PreauthRequired, clock))?;
     let sealed = sealed_timestamp(enctype, given).ok_or_else(|| with_methods(Code::PreauthFailed, clock))?;
 
+    // Each counts as wrong until it is known to be right: so no more are under way than may be wrong.
+    if !memory.failures().admit(&name, settings.max_wrong_passwords, clock) {
+        return Err(refuse(Code::ClientRevoked));
+    }
     let aborted = |error| Refusal::aborted(error, clock);
-    let (timestamp, now) = shares.verify(&client.principal.record, sealed).map_err(aborted)?;
+    let verified = shares.verify(&client.principal.record, sealed);
+    if !matches!(verified, Ok((None, _))) {
+        memory.failures().take_back(&name, clock);
+    }
+    let (timestamp, now) = verified.map_err(aborted)?;
     let Some(Ok(timestamp)) = timestamp.map(|timestamp| messages::read_timestamp(&timestamp)) else {
-        memory.failures().note(&name, now);
         return Err(with_methods(Code::PreauthFailed, now));
     };
     if timestamp.abs_diff(now) > settings.max_skew.unsigned_abs() {
@@ -52,7 +56,7 @@ pub(super) fn issue(
     }
     // Its key tells who it is, and is too old: a ticket for changing it is none of this KDC's to give.
     let age = now.saturating_sub(client.principal.keyed);
-    if !salt.is_empty() && settings.max_password_age > 0 && age > settings.max_password_age {
+    if !hashed.0.is_empty() && settings.max_password_age > 0 && age > settings.max_password_age {
         return Err(Refusal::new(Code::KeyExpired, now));
     }
     let renewable = now + settings.max_renewable_life;
@@ -82,7 +86,7 @@ pub(super) fn issue(
         )
         .map_err(aborted)?;
     let (service, client) = (service.principal.kvno, client.principal.kvno);
-    Ok(grant.initial_reply((service, &new.ticket), (client, &new.part), salt))
+    Ok(grant.initial_reply((service, &new.ticket), (client, &new.part), hashed))
 }
 
 /// The ciphertext of an encrypted timestamp of the realm's type, if its length is that of one.

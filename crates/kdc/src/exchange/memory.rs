@@ -54,21 +54,26 @@ impl Replays {
 pub(super) struct Failures(HashMap<String, VecDeque<i64>>);
 
 impl Failures {
-    pub(super) fn note(&mut self, principal: &str, now: i64) {
+    /// Notes a password of a principal before it is tried, unless it has had so many wrong ones that it has to wait.
+    pub(super) fn admit(&mut self, principal: &str, most: usize, now: i64) -> bool {
         let own = self.0.entry(principal.to_owned()).or_default();
-        own.push_back(now);
         own.retain(|then| *then > now - MINUTE);
+        let admitted = own.len() < most;
+        if admitted {
+            own.push_back(now);
+        }
+        admitted
     }
 
-    /// Whether a principal has had so many that it has to wait.
-    pub(super) fn has_to_wait(&mut self, principal: &str, most: usize, now: i64) -> bool {
-        let Some(own) = self.0.get_mut(principal) else { return false };
-        own.retain(|then| *then > now - MINUTE);
+    /// One that was noted then wasn't wrong.
+    pub(super) fn take_back(&mut self, principal: &str, then: i64) {
+        let Some(own) = self.0.get_mut(principal) else { return };
+        if let Some(at) = own.iter().position(|other| *other == then) {
+            own.remove(at);
+        }
         if own.is_empty() {
             self.0.remove(principal);
-            return false;
         }
-        own.len() >= most
     }
 }
 
@@ -80,12 +85,24 @@ mod tests {
     fn wrong_passwords_count_for_a_minute_and_for_their_principal() {
         let mut failures = Failures::default();
         for second in 0..3 {
-            assert!(!failures.has_to_wait("ann", 3, 100 + second));
-            failures.note("ann", 100 + second);
+            assert!(failures.admit("ann", 3, 100 + second));
         }
-        assert!(failures.has_to_wait("ann", 3, 159) && !failures.has_to_wait("ben", 3, 159));
-        assert!(!failures.has_to_wait("ann", 3, 160));
-        assert!(!failures.has_to_wait("ann", 3, 162) && failures.0.is_empty());
+        assert!(!failures.admit("ann", 3, 159) && failures.admit("ben", 3, 159));
+        // The first one is a minute ago.
+        assert!(failures.admit("ann", 3, 160) && !failures.admit("ann", 3, 160));
+    }
+
+    #[test]
+    fn right_passwords_count_while_they_are_tried_and_no_longer() {
+        let mut failures = Failures::default();
+        assert!([100, 100, 101].map(|now| failures.admit("ann", 3, now)) == [true; 3]);
+        assert!(!failures.admit("ann", 3, 101));
+        failures.take_back("ann", 100);
+        assert!(failures.admit("ann", 3, 102) && !failures.admit("ann", 3, 102));
+        for then in [100, 101, 102, 102] {
+            failures.take_back("ann", then);
+        }
+        assert!(failures.0.is_empty());
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl World {
         {
             let record = format!("key {name}");
             let salt = if name.contains('/') { String::new() } else { format!("{REALM}{name}") };
-            principals.put_key(name, (kvno, record.clone()), salt, 0, 0);
+            principals.put_key(name, (kvno, record.clone()), (salt, 4096), 0, 0);
             principals.get_mut(name).unwrap().revoked = revoked;
             keys.insert(record, Key::of_password(enctype, name.as_bytes(), b"salt", 2));
         }

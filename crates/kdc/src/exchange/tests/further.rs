@@ -153,7 +153,7 @@ fn tickets_that_are_not_right_are_refused() {
     const OPENED: &[&str] = &["verify"];
     const ALL: &[&str] = &["verify", "authenticator"];
     type Case = (i64, &'static [&'static str], fn(&mut Further));
-    let cases: [Case; 27] = [
+    let cases: [Case; 29] = [
         (6, OPENED, |given| (given.client, given.named) = ("ben", "ben")),
         (18, OPENED, |given| (given.client, given.named) = ("gone", "gone")),
         (31, &["verify"], |given| given.changed = Some(40)),
@@ -175,7 +175,7 @@ fn tickets_that_are_not_right_are_refused() {
         (33, ALL, |given| given.flags |= flag::INVALID),
         (33, ALL, |given| given.starttime = Some(NOW + 301)),
         (33, ALL, |given| {
-            (given.flags, given.starttime) = (flag::INVALID, Some(NOW + 301));
+            (given.flags, given.starttime) = (flag::INVALID, Some(NOW + 1));
             given.wish = |asked| (asked.options, asked.service) = (flag::VALIDATE, "krbtgt/TEST.EXAMPLE");
         }),
         (13, ALL, |given| given.wish = |asked| asked.options = flag::RENEW),
@@ -189,10 +189,17 @@ fn tickets_that_are_not_right_are_refused() {
             (given.flags, given.renew_till) = (flag::RENEWABLE, Some(NOW));
             given.wish = |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE");
         }),
-        (10, ALL, |given| given.wish = |asked| asked.options = flag::POSTDATED),
+        (10, ALL, |given| {
+            given.wish = |asked| (asked.options, asked.service) = (flag::POSTDATED, "krbtgt/TEST.EXAMPLE");
+        }),
+        (10, &[], |given| given.wish = |asked| asked.options = flag::POSTDATED),
+        (13, ALL, |given| given.wish = |asked| asked.options = flag::MAY_POSTDATE),
         (11, ALL, |given| {
             given.flags |= flag::MAY_POSTDATE;
-            given.wish = |asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW + 601));
+            given.wish = |asked| {
+                (asked.options, asked.service) = (flag::POSTDATED, "krbtgt/TEST.EXAMPLE");
+                asked.from = Some(NOW + 601);
+            };
         }),
     ];
     let mut world = World::new(Enctype::Aes256Sha1);
@@ -204,6 +211,28 @@ fn tickets_that_are_not_right_are_refused() {
         assert_eq!(read_error(&reply), Some(code));
         assert_eq!(world.shares.asked, computed, "{code}");
     }
+}
+
+/// A ticket that a ticket gave begins when it was given: renewed, it lives no longer than any may.
+#[test]
+fn no_ticket_lives_longer_than_any_may() {
+    let mut world = World::new(Enctype::Aes128Sha1);
+    let renewable = Further { flags: flag::RENEWABLE, renew_till: Some(NOW + 90_000), ..Further::new() };
+    let reply = world.answer(&further(&world, &renewable));
+    let (_, start, end, _) = said(&world, &reply);
+    assert_eq!((start, end), (Some(NOW), NOW + 600));
+    // One that says of itself that it has lived for days has `max_life` when it is renewed.
+    let old = Further {
+        flags: flag::RENEWABLE,
+        starttime: Some(NOW - 50_000),
+        renew_till: Some(NOW + 90_000),
+        time: NOW - 1,
+        wish: |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE"),
+        ..Further::new()
+    };
+    let reply = world.answer(&further(&world, &old));
+    let (_, start, end, until) = said(&world, &reply);
+    assert_eq!((start, end, until), (Some(NOW), NOW + world.settings.max_life, Some(NOW + 90_000)));
 }
 
 /// What a TGS-REP says under the session key: flags, begin, end, and until when it can be renewed.
@@ -236,6 +265,17 @@ fn wrong_passwords_cost_their_principal_a_minute() {
         assert_eq!(read_error(&world.answer(&wrong)), Some(24));
     }
     assert_eq!((read_error(&world.answer(&right)), world.shares.asked.len()), (Some(18), 0));
+    // Who asks how to log in is told, and so nobody is kept out who doesn't try passwords.
+    let asks = Asked { timestamp: None, ..Asked::new(&world) }.bytes();
+    assert_eq!(read_error(&world.answer(&asks)), Some(25));
+    // Right passwords don't count, nor do runs that come to nothing.
+    let mut world = World::new(Enctype::Aes128Sha1);
+    for number in 0..30 {
+        world.shares.gone = number % 3 == 2;
+        let answer =
+            answer(&world.settings, &world.principals, &right, NOW, &world.memory, &mut world.shares);
+        assert_eq!(read_error(&answer.bytes), world.shares.gone.then_some(29));
+    }
 }
 
 #[test]
@@ -244,7 +284,7 @@ fn a_password_that_is_too_old_gives_no_tickets() {
     world.settings.max_password_age = 1000;
     let request = Asked::new(&world).bytes();
     assert_eq!(read_error(&world.answer(&request)), Some(23));
-    world.principals.put_key("ann", (4, "key ann".into()), "salt".into(), NOW - 1000, 0);
+    world.principals.put_key("ann", (4, "key ann".into()), ("salt".into(), 4096), NOW - 1000, 0);
     assert_eq!(read_error(&world.answer(&request)), None);
     // Keys of no password don't age; and a server that isn't there is none of the client's faults.
     world.shares.gone = true;
@@ -281,7 +321,7 @@ fn tickets_are_renewed_and_validated() {
         flags: flag::MAY_POSTDATE | flag::RENEWABLE,
         renew_till: Some(NOW + 5000),
         wish: |asked| {
-            asked.options = flag::POSTDATED | flag::RENEWABLE;
+            (asked.options, asked.service) = (flag::POSTDATED | flag::RENEWABLE, "krbtgt/TEST.EXAMPLE");
             (asked.from, asked.rtime) = (Some(NOW + 400), Some(NOW + 9000));
         },
         ..Further::new()

@@ -1,0 +1,88 @@
+//! Orders, and fronts that don't do what they should.
+
+use super::*;
+use crate::testing::{Realm, ports, set};
+use std::net::TcpListener;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// What a front does with an order: what it sends to the admin, if anything.
+type Front = fn(&Settings, &[u8]) -> Option<Vec<u8>>;
+
+/// Has the servers carry out what was sent.
+fn relay(settings: &Settings, sent: &[u8]) -> Vec<Vec<u8>> {
+    let mut links: Vec<TcpStream> =
+        settings.servers.iter().map(|server| TcpStream::connect(server).unwrap()).collect();
+    for link in &mut links {
+        wire::write(link, Kind::Order, sent).unwrap();
+    }
+    links.iter_mut().map(|link| wire::read(link).unwrap().1).collect()
+}
+
+/// What came, for whoever wants to send it again.
+static SEEN: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Has this front take one order of the realm's admin.
+fn through(realm: &Realm, front: Front, change: Change) -> Result<String, Failure> {
+    let (orders, settings) = (format!("127.0.0.1:{}", ports()), realm.settings.clone());
+    let listener = TcpListener::bind(&orders).unwrap();
+    set(&realm.admin(), |settings| settings.orders.clone_from(&orders));
+    let taken = thread::spawn(move || {
+        let (mut link, _) = listener.accept().unwrap();
+        let sent = wire::read(&mut link).unwrap().1;
+        SEEN.lock().unwrap().clone_from(&sent);
+        if let Some(told) = front(&settings, &sent) {
+            wire::write(&mut link, Kind::Order, &told).unwrap();
+        }
+    });
+    let told = super::change(&realm.admin(), "ann", change);
+    taken.join().unwrap();
+    set(&realm.admin(), |settings| settings.orders.clone_from(&realm.settings.orders));
+    told
+}
+
+#[test]
+fn an_admin_is_told_what_was_carried_out_whatever_the_front_says() {
+    let realm = Realm::new(|_| ());
+    realm.client("ann");
+    let is_locked = || realm.nodes.each_ref().map(|node| node.principals().get("ann").unwrap().revoked);
+
+    // One that carries the order and keeps back what the servers say.
+    let silent: Front = |settings, sent| {
+        relay(settings, sent);
+        None
+    };
+    let told = through(&realm, silent, Change::Lock).unwrap();
+    assert!(told.contains("carried out") && is_locked() == [true; 3], "{told}");
+    // One that says another thing.
+    let lying: Front = |settings, sent| {
+        relay(settings, sent);
+        Some(b"P0: refused: nobody asked\x1b[2J".to_vec())
+    };
+    let told = through(&realm, lying, Change::Unlock).unwrap();
+    assert!(told.contains("carried out") && !told.contains('\x1b') && is_locked() == [false; 3], "{told}");
+    // One that carries nothing, and says that it was done.
+    let boasting: Front = |_, _| Some(b"P0: locked\nP1: locked\nP2: locked".to_vec());
+    let refused = through(&realm, boasting, Change::Lock);
+    assert!(matches!(refused, Err(Failure::Refused(_))) && is_locked() == [false; 3], "{refused:?}");
+
+    // Who sees an order and sends it again, or sends what no admin did, is refused at once, and holds nobody up.
+    let since = Instant::now();
+    let told =
+        through(&realm, |settings, sent| Some(relay(settings, sent).join(&b'\n')), Change::Lock).unwrap();
+    assert_eq!((told.matches("locked").count(), is_locked()), (3, [true; 3]));
+    let seen = SEEN.lock().unwrap().clone();
+    let says = |sent: &[u8], says: &str| {
+        let since = Instant::now();
+        for told in relay(&realm.settings, sent) {
+            let told = String::from_utf8(told).unwrap();
+            assert!(told.contains(REFUSED) && told.contains(says), "{told}");
+        }
+        assert!(since.elapsed() < ORDERED / 2);
+    };
+    says(&seen, "has come before");
+    says(&seen[32..], "orders.key");
+    says(&made("ann", Change::Unlock).unwrap(), "orders.key");
+    says(b"", "orders.key");
+    assert!(is_locked() == [true; 3] && since.elapsed() < 3 * ORDERED);
+}

@@ -1,0 +1,104 @@
+//! Three servers in this process, and requests on which they differ.
+
+use super::*;
+use crate::admin;
+use crate::clear::Key;
+use crate::client::{Client, Wish};
+use crate::messages::read_error;
+use crate::order::Change;
+use crate::server::{BATCHES, MEET};
+use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, login};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// One server has another copy of the principals than the others, as a torn order leaves it.
+#[test]
+fn a_request_on_which_servers_differ_costs_no_other_one() {
+    let realm = Realm::new(|_| ());
+    let (ann, ben) = (realm.client("ann"), realm.client("ben"));
+    let wrong = Key::of_password(ENCTYPE, b"another", b"salt", 2);
+    let all =
+        || [login("ann", &ann, 1), login("ben", &ben, 2), login("ben", &wrong, 3), login("ben", &ben, 4)];
+    // So all programs are there.
+    assert_eq!(realm.codes(&all()), [(); 3].map(|()| vec![None, None, Some(24), None]));
+
+    realm.nodes[2].principals.write().unwrap().get_mut("ann").unwrap().revoked = true;
+    let since = Instant::now();
+    let answers = realm.answers(&all());
+    let took = since.elapsed();
+    let codes =
+        answers.each_ref().map(|answers| answers.iter().map(|answer| read_error(answer)).collect::<Vec<_>>());
+    let others = [None, Some(24), None];
+    for (server, codes) in codes.iter().enumerate() {
+        assert_eq!(codes[0], Some(if server == 2 { 18 } else { 29 }));
+        assert_eq!(codes[1..], others);
+    }
+    for (number, nonce) in [(1, 2), (3, 4)] {
+        assert_eq!(answers[0][number], answers[2][number]);
+        let client = Client { realm: REALM, name: "ben", key: &ben };
+        client.initial_reply(&answers[0][number], &Wish::of(KRBTGT, nonce)).unwrap();
+    }
+    // Alone it is refused at once: nobody waits for a run that doesn't come.
+    let since = Instant::now();
+    assert_eq!(realm.codes(&[login("ann", &ann, 5)]), [29, 29, 18].map(|code| vec![Some(code)]));
+    assert!(since.elapsed() < MEET && took < 4 * MEET, "{took:?}");
+
+    // Another key of ben's at one server is another record, and so another step.
+    realm.nodes[1].principals.write().unwrap().get_mut("ben").unwrap().record = "key of nobody".to_owned();
+    assert_eq!(
+        realm.codes(&[login("ben", &ben, 6), login("ben", &ben, 7)]),
+        [(); 3].map(|()| vec![Some(29); 2])
+    );
+    realm.nodes[2].principals.write().unwrap().get_mut("ann").unwrap().revoked = false;
+    assert_eq!(
+        realm.codes(&[login("ben", &ben, 8), login("ann", &ann, 9)]),
+        [(); 3].map(|()| vec![Some(29), None])
+    );
+}
+
+/// Whatever comes from strangers, an order gets its turn, and so do logins.
+#[test]
+fn an_order_gets_its_turn_in_a_flood() {
+    let realm = Realm::new(|settings| settings.max_wrong_passwords = usize::MAX);
+    let ann = realm.client("ann");
+    let (goes_on, stranger) = (AtomicBool::new(true), Key::of_password(ENCTYPE, b"stranger", b"salt", 2));
+    thread::scope(|scope| {
+        for flood in 0..BATCHES as u32 {
+            let (realm, goes_on, stranger) = (&realm, &goes_on, &stranger);
+            scope.spawn(move || {
+                for round in 0_u32.. {
+                    if !goes_on.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let requests: Vec<Vec<u8>> = (0..33)
+                        .map(|number| login("ann", stranger, flood << 24 | round << 8 | number))
+                        .collect();
+                    realm.answers(&requests);
+                }
+            });
+        }
+        let locked = admin::change(&realm.admin(), "ann", Change::Lock);
+        goes_on.store(false, Ordering::Relaxed);
+        assert_eq!(locked.unwrap().matches("locked").count(), 3);
+    });
+    assert_eq!(realm.codes(&[login("ann", &ann, 1)]), [(); 3].map(|()| vec![Some(18)]));
+}
+
+#[test]
+fn servers_run_what_all_want_alike() {
+    let step = |task, record: &str, bit| Step { task, public: vec![bit], records: vec![record.to_owned()] };
+    let first = step(Task::Verify, "a", true);
+    let others =
+        [step(Task::Verify, "b", true), step(Task::Verify, "a", false), step(Task::CallRoll, "a", true)];
+    assert!(others.iter().all(|other| other.mark() != first.mark()) && first.mark() == first.clone().mark());
+    let all = |marks: [u64; 3]| marks.map(|mark| vec![0, mark]).to_vec();
+    assert!(is_alike(&all([5, 5, 5]), 1));
+    assert!(![[5, 5, 7], [0, 5, 5], [0, 0, 0]].into_iter().any(|marks| is_alike(&all(marks), 1)));
+    assert!(!is_alike(&all([5, 5, 5]), 2) && !is_alike(&[], 0));
+
+    let steps = (0..20)
+        .map(|number| (number, step(if number == 3 { Task::CallRoll } else { Task::Verify }, "a", true)));
+    let groups = groups(steps.collect());
+    let sizes: Vec<(Task, usize)> = groups.iter().map(|(task, steps)| (*task, steps.len())).collect();
+    assert_eq!(sizes, [(Task::Verify, 16), (Task::Verify, 3), (Task::CallRoll, 1)]);
+}

@@ -1,0 +1,233 @@
+//! What lies in servers' memory and in their files while they answer: no key in one piece, neither as bytes nor as the bits that an
+//! engine computes on.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::TcpStream;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tacit_kdc::admin::{self, Origin};
+use tacit_kdc::clear::Key;
+use tacit_kdc::client::{Client, Wish, ask};
+use tacit_kdc::enctype::Enctype;
+
+const REALM: &str = "M.EXAMPLE";
+const SERVICE: &str = "host/files.example";
+const ENCTYPE: Enctype = Enctype::Aes128Sha1;
+
+/// Bytes that are read of a process at a time.
+const CHUNK: usize = 1 << 24;
+
+/// A process that ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What is searched for, with what it is.
+struct Needles {
+    all: Vec<(String, Vec<u8>)>,
+    /// Those that begin with these eight bytes.
+    by_begin: HashMap<u64, Vec<usize>>,
+    /// Whether any may begin so: hashes of eight bytes.
+    may_begin: Vec<bool>,
+    longest: usize,
+}
+
+fn slot(begin: u64) -> usize {
+    (begin.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+}
+
+impl Needles {
+    /// Each key as its bytes, and as one byte for each bit, from the least significant bit or the most significant one of a byte.
+    fn new(keys: &[(String, Vec<u8>)]) -> Self {
+        let bits = |key: &[u8], first: bool| -> Vec<u8> {
+            key.iter()
+                .flat_map(|byte| (0..8).map(move |bit| byte >> if first { bit } else { 7 - bit } & 1))
+                .collect()
+        };
+        let all: Vec<(String, Vec<u8>)> = keys
+            .iter()
+            .flat_map(|(name, key)| {
+                let forms = [
+                    ("bytes", key.clone()),
+                    ("bits", bits(key, true)),
+                    ("bits from above", bits(key, false)),
+                ];
+                forms.map(|(form, bytes)| (format!("{name} as {form}"), bytes))
+            })
+            .collect();
+        let (mut by_begin, mut may_begin) = (HashMap::<u64, Vec<usize>>::new(), vec![false; 1 << 16]);
+        for (number, (_, needle)) in all.iter().enumerate() {
+            let begin = u64::from_le_bytes(*needle.first_chunk().unwrap());
+            by_begin.entry(begin).or_default().push(number);
+            may_begin[slot(begin)] = true;
+        }
+        let longest = all.iter().map(|(_, needle)| needle.len()).max().unwrap();
+        Self { all, by_begin, may_begin, longest }
+    }
+
+    /// The names of those that are somewhere in these bytes.
+    fn found_in(&self, bytes: &[u8], found: &mut Vec<String>) {
+        for (at, begin) in bytes.windows(8).enumerate() {
+            let begin = u64::from_le_bytes(*begin.first_chunk().unwrap());
+            if !self.may_begin[slot(begin)] {
+                continue;
+            }
+            for &number in self.by_begin.get(&begin).map_or(&[][..], |numbers| numbers) {
+                let (name, needle) = &self.all[number];
+                if bytes[at..].starts_with(needle) && !found.contains(name) {
+                    found.push(name.clone());
+                }
+            }
+        }
+    }
+
+    /// Those that a process has in memory that it may write to, and how many bytes that is.
+    fn found_in_process(&self, process: u32) -> (Vec<String>, usize) {
+        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+        let memory = File::open(format!("/proc/{process}/mem")).unwrap();
+        let (mut found, mut searched) = (Vec::new(), 0);
+        let mut chunk = vec![0; CHUNK];
+        for line in maps.lines() {
+            let mut words = line.split(' ');
+            let (range, rights) = (words.next().unwrap(), words.next().unwrap());
+            if !rights.starts_with("rw") {
+                continue;
+            }
+            let (start, end) = range.split_once('-').unwrap();
+            let [mut at, end] = [start, end].map(|word| u64::from_str_radix(word, 16).unwrap());
+            while at < end {
+                let count = CHUNK.min((end - at) as usize);
+                // What a process has given back meanwhile isn't there.
+                let Ok(count) = memory.read_at(&mut chunk[..count], at) else { break };
+                self.found_in(&chunk[..count], &mut found);
+                searched += count;
+                // A needle may lie across two chunks.
+                let last = at + count as u64 >= end || count == 0;
+                at = if last { end } else { at + count.saturating_sub(self.longest).max(1) as u64 };
+            }
+        }
+        (found, searched)
+    }
+}
+
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, into) } else { into.push(path) }
+    }
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64
+}
+
+fn start(folder: &Path, verb: &str, part: &str) -> Running {
+    let log = File::create(folder.join(format!("{part}.log"))).unwrap();
+    let program = env!("CARGO_BIN_EXE_tacit-kdc");
+    Running(Command::new(program).arg(verb).arg(folder.join("realm").join(part)).stdout(log).spawn().unwrap())
+}
+
+/// A process that holds what it is given: it waits for the end of it.
+fn planted(bytes: &[u8]) -> Running {
+    let mut child = Command::new("sort").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    Running(child)
+}
+
+/// The constant of a derived key (RFC 3961, section 5.3).
+fn derived(key: &Key, usage: u32, kind: u8) -> Vec<u8> {
+    key.derive(&[&usage.to_be_bytes()[..], &[kind]].concat()).to_vec()
+}
+
+#[test]
+fn no_server_has_a_key_in_its_memory_or_in_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
+    admin::init(&folder.path().join("realm"), REALM, ENCTYPE, ["127.0.0.1"; 2], port).unwrap();
+    let mut running = Vec::from(["P0", "P1", "P2"].map(|part| start(folder.path(), "serve", part)));
+    running.push(start(folder.path(), "front", "front"));
+    let admin = folder.path().join("realm/admin");
+    let until = Instant::now() + Duration::from_mins(15);
+    while admin::add(&admin, &format!("krbtgt/{REALM}"), &Origin::Random, Some(1)).is_err() {
+        assert!(Instant::now() < until, "the realm starts");
+        thread::sleep(Duration::from_millis(500));
+    }
+    let key = |name: &str| {
+        let bytes = admin::random_key(ENCTYPE).unwrap();
+        let key = || Key::new(ENCTYPE, &bytes).unwrap();
+        admin::add(&admin, name, &Origin::Key(key()), Some(1)).unwrap();
+        key()
+    };
+    let (ann, service) = (key("ann"), key(SERVICE));
+    let subkey = Key::new(ENCTYPE, &admin::random_key(ENCTYPE).unwrap()).unwrap();
+    let client = Client { realm: REALM, name: "ann", key: &ann };
+    let mut link = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut keys: Vec<(String, Vec<u8>)> = Vec::new();
+    for (name, key, usages) in [("ann's key", &ann, [1, 3]), ("the service's key", &service, [2, 2])] {
+        keys.push((name.to_owned(), key.bytes().to_vec()));
+        for usage in usages {
+            keys.push((format!("Ke of {name} for {usage}"), derived(key, usage, 0xaa)));
+            keys.push((format!("Ki of {name} for {usage}"), derived(key, usage, 0x55)));
+        }
+    }
+    keys.push(("the subkey".to_owned(), subkey.bytes().to_vec()));
+    // Some logins, and tickets by them: what the last runs have used may still lie where it was.
+    for round in 1..4_u32 {
+        let krbtgt = format!("krbtgt/{REALM}");
+        let wish = Wish::of(&krbtgt, round);
+        let reply = ask(&mut link, &client.initial(&wish, now(), [round as u8; 16])).unwrap();
+        let ticket = client.initial_reply(&reply, &wish).unwrap();
+        let wish = Wish::of(SERVICE, round + 10);
+        let asked = client.further(&ticket, &wish, (now(), round), Some(&subkey), [round as u8; 16]);
+        let reply = ask(&mut link, &asked).unwrap();
+        let further = client.further_reply(&reply, &ticket, Some(&subkey), &wish).unwrap();
+        keys.push((format!("session key {round} of the AS"), ticket.session.bytes().to_vec()));
+        keys.push((format!("Ke of session key {round} for 7"), derived(&ticket.session, 7, 0xaa)));
+        keys.push((format!("Ke of session key {round} for 8"), derived(&ticket.session, 8, 0xaa)));
+        keys.push((format!("session key {round} of the TGS"), further.session.bytes().to_vec()));
+    }
+    keys.push(("Ke of the subkey for 9".to_owned(), derived(&subkey, 9, 0xaa)));
+    keys.sort();
+    keys.dedup();
+
+    let needles = Needles::new(&keys);
+    // The search finds each of them where it is, in each form.
+    let all: Vec<u8> = needles.all.iter().flat_map(|(_, needle)| [&needle[..], &[7]].concat()).collect();
+    let holder = planted(&all);
+    let mut there = Vec::new();
+    for _ in 0..100 {
+        there = needles.found_in_process(holder.0.id()).0;
+        if there.len() == needles.all.len() {
+            break;
+        }
+        // It is still reading.
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(there.len(), needles.all.len(), "the search finds what is there");
+    drop(holder);
+
+    for process in &running {
+        let (found, searched) = needles.found_in_process(process.0.id());
+        assert!(found.is_empty(), "process {} has {found:?}", process.0.id());
+        println!("nothing in {} MiB of process {}", searched >> 20, process.0.id());
+        assert!(searched > 100_000);
+    }
+    let mut paths = Vec::new();
+    files(folder.path(), &mut paths);
+    assert!(paths.len() > 20);
+    for path in paths {
+        let mut found = Vec::new();
+        needles.found_in(&fs::read(&path).unwrap(), &mut found);
+        assert!(found.is_empty(), "{} has {found:?}", path.display());
+    }
+}
