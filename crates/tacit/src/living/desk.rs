@@ -323,9 +323,7 @@ impl Desk {
                     None
                 }
                 Between::Want { program, tag } if self.me == 0 => {
-                    if tag.len() <= MAX_TAG {
-                        self.wants.is_wanted_by(party, (program, tag));
-                    }
+                    self.wants.is_wanted_by(party, (program, tag));
                     None
                 }
                 Between::Unwant { program, tag } if self.me == 0 => {

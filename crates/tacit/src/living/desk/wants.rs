@@ -1,6 +1,6 @@
 //! Runs that parties want with inputs of their own: each says so of a program and a tag, and the run is proposed once all have.
 
-use super::{Desk, Stage};
+use super::{Desk, MAX_TAG, Stage};
 use crate::living::control::{Between, Proposal, write};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tacit_net::setup::{Hub, Speaker};
@@ -37,9 +37,10 @@ impl Wants {
         self.own.contains(want)
     }
 
+    /// Party 0 notes who wants what: of each party so much, and no longer tags than a party may want.
     pub(super) fn is_wanted_by(&mut self, party: usize, want: Want) {
         let count = self.by.values().filter(|parties| parties.contains(&party)).count();
-        if count < MAX_WANTED {
+        if want.1.len() <= MAX_TAG && count < MAX_WANTED {
             self.by.entry(want).or_default().insert(party);
         }
     }
@@ -166,5 +167,30 @@ impl Desk {
                 self.wants.failed.push((want, reason.to_owned()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_of_wants_is_bounded_for_each_party() {
+        let mut wants = Wants::default();
+        let want = |at: usize, len: usize| ([7; 32], format!("{at:0len$}"));
+        wants.is_wanted_by(1, want(0, MAX_TAG + 1));
+        assert!(wants.by.is_empty());
+        for at in 0..=MAX_WANTED {
+            wants.is_wanted_by(1, want(at, MAX_TAG));
+        }
+        assert_eq!(wants.by.len(), MAX_WANTED);
+        // Another one is as free to want, and who wants no more of one may want another.
+        wants.is_wanted_by(2, want(MAX_WANTED, MAX_TAG));
+        wants.is_wanted_no_more(1, &want(0, MAX_TAG));
+        wants.is_wanted_by(1, want(MAX_WANTED + 1, MAX_TAG));
+        assert_eq!(wants.by.len(), MAX_WANTED + 1);
+        // Whoever is lost leaves nothing.
+        wants.lose(1);
+        assert_eq!(wants.by.len(), 1);
     }
 }

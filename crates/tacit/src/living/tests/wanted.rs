@@ -5,10 +5,10 @@ use crate::{Asker, State, Wanted};
 use tacit_circuit::arith::{self, Style};
 use tacit_program::Uses;
 
-const BITS: usize = 8;
+pub(super) const BITS: usize = 8;
 
 /// Keeps what alice gives.
-fn keeper() -> Arc<Compiled> {
+pub(super) fn keeper() -> Arc<Compiled> {
     let mut build = Builder::new();
     let key = build.input("alice", "key", Dtype::Bool, &[BITS], None).unwrap();
     build.keep(key, "new", Uses::default()).unwrap();
@@ -16,7 +16,7 @@ fn keeper() -> Arc<Compiled> {
 }
 
 /// The product of a kept number and a public one.
-fn reader() -> Arc<Compiled> {
+pub(super) fn reader() -> Arc<Compiled> {
     let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
     let mut build = Builder::new();
     let key = build.kept("key", Dtype::Bool, &[BITS], None).unwrap();
@@ -26,12 +26,12 @@ fn reader() -> Arc<Compiled> {
     Compiled::new(build.finish().unwrap()).unwrap()
 }
 
-fn bits(number: u8) -> Value {
+pub(super) fn bits(number: u8) -> Value {
     Value { shape: vec![BITS], data: Data::Bool((0..BITS).map(|at| number >> at & 1 == 1).collect()) }
 }
 
 /// Three parties that serve what is wanted alone, with what asks each.
-fn serve(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
+pub(super) fn askers_of(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
     let parties = [0, 1, 2].map(|number| {
         let serving = Serving {
             protocol: "replicated-malicious".to_owned(),
@@ -53,7 +53,7 @@ fn serve(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
 }
 
 /// What each party that wants a run makes of it.
-fn want(
+pub(super) fn want(
     askers: &[Asker],
     compiled: &Arc<Compiled>,
     tag: &str,
@@ -93,7 +93,7 @@ fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str
 #[test]
 fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
     let (house, keeper, reader) = (House::new(), keeper(), reader());
-    let (parties, askers) = serve(&house, &keeper);
+    let (parties, askers) = askers_of(&house, &keeper);
     enrol_key(&house, &askers, &keeper, "ann's", 3);
     enrol_key(&house, &askers, &keeper, "ben's", 5);
     // Side by side, on other values and other public numbers.
