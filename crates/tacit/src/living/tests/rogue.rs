@@ -318,9 +318,12 @@ fn a_run_that_is_wanted_no_more_begins_with_its_inputs_or_not_at_all() {
     // The time of the first is over, too, and party 0 has begun it.
     assert!(!first.is_finished());
     rogue.tells(1, &Between::Start { run: 1 });
-    drop(rogue);
+    while !first.is_finished() {
+        rogue.look();
+    }
     let first = first.join().unwrap();
     assert!(matches!(first, Err(Error::Aborted { .. })), "{first:?}");
+    drop(rogue);
     for party in [p1, p2] {
         party.end().0.unwrap();
     }
