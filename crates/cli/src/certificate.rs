@@ -28,7 +28,12 @@ pub(crate) fn certificate(context: &mut Context<'_>, command: &CertificateComman
         CertificateCommand::Use { own } => {
             let config = open(own)?;
             let print = use_renewed(&config).map_err(tacit::Error::from)?;
-            tell(context, &config.names().swap_remove(config.me()), print)
+            tell(context, &config.names().swap_remove(config.me()), print)?;
+            context.note(
+                "the one before is kept as certificate.old.pem: if a peer refuses the new one, put that back in its place until it \
+                 has been accepted",
+            );
+            Ok(())
         }
         CertificateCommand::Strike { name, own } => {
             if strike_renewed(&open(own)?, name).map_err(tacit::Error::from)? {

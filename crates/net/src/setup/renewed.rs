@@ -223,8 +223,8 @@ pub fn renew(config: &Config, valid: Option<Duration>) -> Result<Fingerprint, Se
     Ok(print)
 }
 
-/// Puts the certificate that waits in the place of the one in use, whole. A party that serves shows it on the links that come from
-/// now on.
+/// Puts the certificate that waits in the place of the one in use, whole; that stays beside it, as `certificate.old.pem`. A party that
+/// serves shows the new one on the links that come from now on.
 ///
 /// # Errors
 /// [`SetupError::File`] if none waits; [`SetupError::Config`] if it isn't one for this endpoint's key, valid and accepted here.
@@ -244,6 +244,9 @@ pub fn use_renewed(config: &Config) -> Result<Fingerprint, SetupError> {
     if !identity.fits().unwrap_or(false) {
         return Err(wrong("it isn't for this endpoint's key".to_owned()));
     }
+    // Whoever hasn't accepted the new one is reached with that before, put back by hand.
+    let before = String::from_utf8_lossy(&files::read(path)?).into_owned();
+    files::replace(&path.with_extension("old.pem"), &before)?;
     std::fs::rename(&waits, path)
         .map_err(|error| SetupError::File { path: waits.clone(), detail: error.to_string() })?;
     Ok(print)
@@ -283,7 +286,14 @@ mod tests {
         }
         assert!(accept(&other, "bob", print).unwrap_err().to_string().contains("nobody has the name"));
         assert!(accept(&other, "alice", first.unwrap()).unwrap_err().to_string().contains("P1 has that"));
+        let file = |name: &str| std::fs::read(folder.join("P1").join(name)).unwrap();
+        let before = file("certificate.pem");
         assert_eq!(use_renewed(&own).unwrap(), print);
+        own.check_identity().unwrap();
+        // The one before is there, and can be put back.
+        assert_eq!(file("certificate.old.pem"), before);
+        assert_ne!(file("certificate.pem"), before);
+        std::fs::copy(folder.join("P1/certificate.old.pem"), folder.join("P1/certificate.pem")).unwrap();
         own.check_identity().unwrap();
         // Another key of the name, in the list: what followed the old one proves nothing any more.
         let another = Some(Fingerprint([7; 32]));

@@ -1,10 +1,11 @@
 //! Runs that a party's own process asks for, with inputs of its own.
 
 use super::desk::Want;
-use super::server::Holdings;
-use crate::{Compiled, Error, Fill, Run};
+use crate::state::{NO_STATE, at};
+use crate::{Compiled, Error, Fill, Run, State};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tacit_net::setup::Waker;
 use tacit_program::Value;
@@ -43,6 +44,9 @@ impl Job {
     }
 }
 
+/// Why nothing more comes of what is asked for.
+pub(crate) const ENDED: &str = "the server has ended";
+
 /// A run that doesn't begin, as this party tells itself.
 pub(crate) fn declined(reason: &str) -> Error {
     Error::Declined { party: "this party".to_owned(), reason: reason.to_owned() }
@@ -53,15 +57,21 @@ pub(crate) fn declined(reason: &str) -> Error {
 pub struct Asker {
     sender: Sender<Asked>,
     waker: Waker,
-    holdings: Option<Arc<Mutex<Holdings>>>,
+    state: Option<Arc<Mutex<State>>>,
+    is_over: Arc<AtomicBool>,
 }
 
 /// How long a run may take that has begun, as far as whoever waits for it is concerned; links have limits of their own.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 impl Asker {
-    pub(crate) fn new(sender: Sender<Asked>, waker: Waker, holdings: Option<Arc<Mutex<Holdings>>>) -> Self {
-        Self { sender, waker, holdings }
+    pub(crate) fn new(
+        sender: Sender<Asked>,
+        waker: Waker,
+        state: Option<Arc<Mutex<State>>>,
+        is_over: Arc<AtomicBool>,
+    ) -> Self {
+        Self { sender, waker, state, is_over }
     }
 
     /// Has a run, and waits for its end. Several may be under way, as many as the server has lanes; those that keep values take
@@ -72,9 +82,13 @@ impl Asker {
     pub fn run(&self, wanted: Wanted) -> Result<Run, Error> {
         let (sender, ended) = channel();
         let (want, within) = ((wanted.compiled.hash(), wanted.tag.clone()), wanted.within);
-        let gone = || declined("the server has ended");
+        let gone = || declined(ENDED);
         self.sender.send(Asked::Run(Job { wanted, sender })).map_err(|_| gone())?;
         self.waker.wake();
+        // Whatever was sent before the server's end is answered there.
+        if self.is_over.load(Ordering::SeqCst) {
+            return ended.try_recv().unwrap_or_else(|_| Err(gone()));
+        }
         let late = match ended.recv_timeout(within) {
             Ok(result) => return result,
             Err(RecvTimeoutError::Disconnected) => return Err(gone()),
@@ -88,14 +102,12 @@ impl Asker {
         ended.recv_timeout(PATIENCE).unwrap_or(Err(late))
     }
 
-    /// Drops a kept value, as [`State::drop_value`](crate::State::drop_value), between runs that keep any.
+    /// Drops a kept value, as [`State::drop_value`]. A run that has begun and reads it goes on with what it has.
     ///
     /// # Errors
     /// As that.
     pub fn drop_value(&self, value: &str) -> Result<(), Error> {
-        let nothing = || Error::Refused(crate::state::NO_STATE.to_owned());
-        let held = self.holdings.as_ref().ok_or_else(nothing)?;
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.state.as_mut().ok_or_else(nothing)?.0.drop_value(value)
+        let state = self.state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
+        at(state).drop_value(value)
     }
 }

@@ -2,7 +2,9 @@
 
 mod requests;
 mod runs;
+mod turns;
 mod wants;
+mod willing;
 
 pub(crate) use wants::Want;
 
@@ -16,7 +18,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
 use tacit_net::stream::Lent;
+use turns::Turns;
 use wants::Wants;
+use willing::Willing;
 
 /// What a client that finds no room is told to wait.
 const BUSY: u32 = 2;
@@ -86,11 +90,13 @@ pub(crate) struct Desk {
     lanes: Vec<Option<u64>>,
     runs: BTreeMap<u64, Pending>,
     /// Who is ready for a run of each program of parties alone, at party 0.
-    ready: BTreeMap<[u8; 32], BTreeSet<usize>>,
+    ready: Willing<[u8; 32]>,
     /// Programs of parties alone that this party has asked for.
     asked: BTreeSet<[u8; 32]>,
     /// Runs that parties want with inputs of their own.
     wants: Wants,
+    /// Whose turn it is, at party 0.
+    turns: Turns,
     /// When party 0 has the links measured again, if what runs here hangs on them.
     measure: Option<Instant>,
     /// When it may ask again.
@@ -120,6 +126,7 @@ impl Desk {
         (most, attempts): (usize, usize),
         first: u64,
     ) -> Self {
+        let everybody = names.len();
         Self {
             me,
             names,
@@ -133,9 +140,10 @@ impl Desk {
             order: Order::new(serving.queue, serving.window),
             lanes: vec![None; usize::from(serving.at_once) + 1],
             runs: BTreeMap::new(),
-            ready: BTreeMap::new(),
+            ready: Willing::new(everybody),
             asked: BTreeSet::new(),
-            wants: Wants::default(),
+            wants: Wants::new(everybody),
+            turns: Turns::default(),
             measure: None,
             not_before: Instant::now(),
             last_run: first,
@@ -271,9 +279,7 @@ impl Desk {
                 }
             }
             Speaker::Party(party) if self.me == 0 => {
-                for ready in self.ready.values_mut() {
-                    ready.remove(&party);
-                }
+                self.ready.lose(party);
                 self.wants.lose(party);
                 // It is waited for, and those who have asked with it.
                 let waiting: Vec<u64> =
@@ -318,14 +324,12 @@ impl Desk {
             Speaker::Party(party) => match read::<Between>(message)? {
                 Between::Ask { program } if self.me == 0 => {
                     if self.programs.get(&program).is_some_and(Vec::is_empty) {
-                        self.ready.entry(program).or_default().insert(party);
+                        self.ready.add(program, party);
                     }
                     None
                 }
                 Between::Want { program, tag } if self.me == 0 => {
-                    if tag.len() <= MAX_TAG {
-                        self.wants.is_wanted_by(party, (program, tag));
-                    }
+                    self.wants.is_wanted_by(party, (program, tag));
                     None
                 }
                 Between::Unwant { program, tag } if self.me == 0 => {

@@ -38,19 +38,13 @@ pub struct Offer {
     pub inputs: Vec<Option<Value>>,
 }
 
-/// What a party has that one run at a time may use.
+/// What a party has that runs of programs that are served use one at a time.
 #[derive(Default)]
 pub struct Holdings {
     /// A store of material or supplies.
     pub store: Option<Kept>,
     /// What is kept between runs, and which value fills each slot, or what of it requests may choose.
     pub state: Option<(State, Fill)>,
-}
-
-impl Holdings {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.store.is_none() && self.state.is_none()
-    }
 }
 
 /// How many runs wait to be at most, usually.
@@ -135,8 +129,12 @@ pub(super) struct Shared {
     config: Config,
     chosen: Chosen,
     offers: HashMap<[u8; 32], Known>,
-    /// Nothing if it holds nothing: then runs don't wait for one another.
-    holdings: Option<Arc<Mutex<Holdings>>>,
+    /// One run at a time has it.
+    store: Option<Mutex<Kept>>,
+    /// Runs that parties want hold it for a moment each, and others that need it one after another.
+    state: Option<Arc<Mutex<State>>>,
+    /// What fills slots in programs that are served.
+    fill: Fill,
     wrap: Option<Wrap>,
     /// The links as they were measured last, if what runs hangs on them.
     measured: Mutex<Option<Arc<Measured>>>,
@@ -182,6 +180,8 @@ pub struct Server {
     /// What is ready for each run that is wanted, and those that are under way.
     wanted: HashMap<Want, Ready>,
     begun: HashMap<u64, Sender<Result<Run, Error>>>,
+    /// Whether it serves no more, for those who ask.
+    is_over: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -246,7 +246,10 @@ impl Server {
         if !chosen.open.is_empty() && serving.holdings.store.is_none() {
             desk.measures(Instant::now());
         }
-        let holdings = (!serving.holdings.is_empty()).then(|| Arc::new(Mutex::new(serving.holdings)));
+        let Holdings { store, state } = serving.holdings;
+        let (state, fill) = state.unzip();
+        let (store, fill) = (store.map(Mutex::new), fill.unwrap_or_default());
+        let state = state.map(|state| Arc::new(Mutex::new(state)));
         let config = config.clone();
         Ok(Self {
             hub,
@@ -255,7 +258,9 @@ impl Server {
                 config,
                 chosen,
                 offers: known,
-                holdings,
+                store,
+                state,
+                fill,
                 wrap: None,
                 measured: Mutex::default(),
             }),
@@ -273,6 +278,7 @@ impl Server {
             expected: HashMap::new(),
             wanted: HashMap::new(),
             begun: HashMap::new(),
+            is_over: Arc::default(),
         })
     }
 
@@ -334,7 +340,16 @@ impl Server {
         &mut self,
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.attempts.admit()?;
+        self.is_over.store(false, Ordering::SeqCst);
+        let done = self.attempts.admit().map_err(E::from).and_then(|()| self.serve_on(told));
+        self.end_asked();
+        done
+    }
+
+    fn serve_on<E: From<Error>>(
+        &mut self,
+        told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         loop {
             let news = self.hub.next(self.pause()).map_err(Error::Setup)?;
             // First what has ended: it may be the last, and what is new may begin a run.

@@ -15,6 +15,7 @@ use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 
 mod batches;
 mod certificates;
+mod held;
 mod measured;
 mod rogue;
 mod rows;

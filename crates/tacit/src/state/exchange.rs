@@ -162,7 +162,7 @@ pub(super) fn put_away(
         own.push(about.hash());
         values.push(about.to_string());
         held.push(digests.clone());
-        puts.push((about, digests, share));
+        puts.push((about, digests, Arc::new(share)));
     }
     session.mesh().set_phase(Phase::Setup);
     let differs = compare(session, 3, &held).map_err(|error| ended(session, error))?;

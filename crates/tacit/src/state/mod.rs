@@ -14,6 +14,7 @@
 
 mod about;
 mod agree;
+mod apart;
 mod disk;
 mod exchange;
 mod fill;
@@ -29,6 +30,7 @@ pub use refresh::play_refresh;
 pub use run::Residents;
 pub use tacit_store::KeptStanding as Standing;
 
+pub(crate) use apart::at;
 pub(crate) use fill::MAX_FILL_BYTES;
 pub(crate) use keeping::{Keeping, refuse_homeless};
 
@@ -37,10 +39,9 @@ use agree::{Told, ToldVersion};
 use disk::{Digests, digests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
-use tacit_program::Program;
 use tacit_store::{KeptFolder, KeptValue};
 use wanted::Wanted;
 
@@ -59,6 +60,8 @@ const MAX_TOLD: usize = 3 * TOLD_VERSIONS;
 pub struct State {
     names: BTreeMap<String, Name>,
     folder: Option<KeptFolder>,
+    /// The state that this is what one run needs of ([`State::apart`]).
+    home: Option<Arc<Mutex<State>>>,
 }
 
 /// All versions of a name.
@@ -112,7 +115,7 @@ impl State {
             known.last = known.last.max(version.about.version);
             known.versions.insert(version.about.version, version);
         }
-        Ok(Self { names, folder: Some(folder) })
+        Ok(Self { names, folder: Some(folder), home: None })
     }
 
     /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.
@@ -196,6 +199,9 @@ impl State {
 
     /// Refuses another version of a name that has too many.
     fn admit(&self, name: &str) -> Result<(), Error> {
+        if let Some(home) = &self.home {
+            return at(home).admit(name);
+        }
         let lives = |version: &&Version| version.standing != Standing::Dropped;
         let count = self.names.get(name).map_or(0, |name| name.versions.values().filter(lives).count());
         if count < MAX_VERSIONS {
@@ -212,8 +218,12 @@ impl State {
         if let Some(share) = &version.share {
             return Ok(share.clone());
         }
-        let folder = self.folder.as_ref().ok_or_else(gone)?;
-        let share = Arc::new(disk::read_share(&folder.share(name, number)?).ok_or_else(gone)?);
+        let share = if let Some(home) = &self.home {
+            at(home).share(name, number)?
+        } else {
+            let folder = self.folder.as_ref().ok_or_else(gone)?;
+            Arc::new(disk::read_share(&folder.share(name, number)?).ok_or_else(gone)?)
+        };
         if digests(&share) != version.digests {
             // Sealed by this party, and not for this version.
             return Err(Error::Refused(format!("the share of {name}@{number} is another's")));
@@ -223,9 +233,17 @@ impl State {
     }
 
     /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs.
-    fn put(&mut self, values: Vec<(About, Digests, KeptShare)>) -> Result<(), Error> {
+    fn put(&mut self, values: Vec<(About, Digests, Arc<KeptShare>)>) -> Result<(), Error> {
+        let is_new =
+            |about: &About| self.names.get(&about.name).is_none_or(|known| known.last < about.version);
+        if let Some((about, ..)) = values.iter().find(|(about, ..)| !is_new(about)) {
+            return Err(Error::Refused(format!("another run has kept {about} meanwhile")));
+        }
+        if let Some(home) = &self.home {
+            at(home).put(values.clone())?;
+        }
         if let Some(folder) = &mut self.folder {
-            let value = |(about, digests, share): &(About, Digests, KeptShare)| KeptValue {
+            let value = |(about, digests, share): &(About, Digests, Arc<KeptShare>)| KeptValue {
                 name: about.name.clone(),
                 version: about.version,
                 about: disk::entry_bytes(about, digests),
@@ -237,7 +255,7 @@ impl State {
             let name = self.names.entry(about.name.clone()).or_default();
             name.last = name.last.max(about.version);
             let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
-            let share = Some(Arc::new(share));
+            let share = Some(share);
             let version = Version { standing: Standing::Pending, digests, bytes, share, about };
             name.versions.insert(version.about.version, version);
         }
@@ -252,6 +270,9 @@ impl State {
             return Ok(());
         };
         let session = version.about.session;
+        if let Some(home) = &self.home {
+            at(home).settle(name, number)?;
+        }
         let all = self.names.values().flat_map(|name| name.versions.values());
         let siblings = all.filter(|one| one.standing == Standing::Pending && one.about.session == session);
         let settled: Vec<About> = siblings.map(|version| version.about.clone()).collect();
@@ -317,24 +338,6 @@ impl State {
             let is_replaced = about.replaces == Some(old.about.version);
             old.standing == Standing::Pending || is_replaced && old.standing != Standing::Dropped
         })
-    }
-
-    /// What a run that only reads needs of it, in memory, so that others can go on meanwhile: what a program's slots may be filled
-    /// with.
-    pub(crate) fn apart(&mut self, program: &Program, fill: &Fill) -> Result<Self, Error> {
-        let mut names = BTreeMap::new();
-        for Wanted { name, .. } in fill.wanted(program)? {
-            let Some(known) = self.names.get(&name) else { continue };
-            let live = |(_, version): &(&u64, &Version)| version.standing != Standing::Dropped;
-            for number in known.versions.iter().filter(live).map(|(number, _)| *number).collect::<Vec<_>>() {
-                // One that can't be read is missed only where it is picked.
-                let _ = self.share(&name, number);
-            }
-            if let Some(known) = self.names.get(&name) {
-                names.insert(name, known.clone());
-            }
-        }
-        Ok(Self { names, folder: None })
     }
 
     /// Writes what lies in the folder into one file, sealed as it is: for back-up.

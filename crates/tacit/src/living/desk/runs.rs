@@ -1,6 +1,7 @@
 //! Runs from proposal to beginning.
 
-use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor};
+use super::turns::Side;
+use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
@@ -10,6 +11,21 @@ use tacit_net::setup::{Hub, Speaker};
 
 /// How long after one measurement of the links the next one comes.
 pub(crate) const MEASURED_AGAIN: Duration = Duration::from_mins(10);
+
+/// A run that party 0 proposes next.
+struct Next {
+    program: [u8; 32],
+    tag: String,
+    fill: Fill,
+    seats: Vec<Seated>,
+}
+
+impl Next {
+    /// One of parties alone.
+    fn of_parties(program: [u8; 32], tag: String) -> Self {
+        Self { program, tag, fill: Fill::new(), seats: Vec::new() }
+    }
+}
 
 impl Desk {
     /// Does what can be done now: asks, proposes, accepts, and takes back what is late.
@@ -60,7 +76,7 @@ impl Desk {
                 continue;
             }
             if self.me == 0 {
-                self.ready.entry(program).or_default().insert(0);
+                self.ready.add(program, 0);
             } else {
                 hub.say(Speaker::Party(0), write(&Between::Ask { program }));
             }
@@ -72,31 +88,7 @@ impl Desk {
         while self.has_room() && hub.is_complete() {
             let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
             let Some(lane) = (1..self.lanes.len() as u16).find(free) else { return };
-            let everybody = self.names.len();
-            let alone =
-                self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
-            let (program, tag, fill, seats) = if self.is_to_measure(now) {
-                self.measure = Some(now + MEASURED_AGAIN);
-                (MEASURE, String::new(), Fill::new(), Vec::new())
-            } else if let Some(program) = alone {
-                self.ready.remove(&program);
-                (program, String::new(), Fill::new(), Vec::new())
-            } else if let Some((program, tag)) = self.wanted_alone(everybody) {
-                (program, tag, Fill::new(), Vec::new())
-            } else {
-                let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
-                let due = self.due(everybody);
-                let most = |group: &Group| {
-                    let is_due = !self.wants.is_for(&group.program)
-                        || due.contains(&(group.program, group.tag.clone()));
-                    if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
-                };
-                let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
-                let Some(first) = groups.first() else { return };
-                let (program, tag, fill) = (first.program, first.tag.clone(), first.fill.clone());
-                (program, tag, fill, groups.into_iter().flat_map(|group| group.seats).collect())
-            };
-            self.wants.is_proposed(&(program, tag.clone()));
+            let Some(Next { program, tag, fill, seats }) = self.next(now) else { return };
             self.last_run += 1;
             let run = self.last_run;
             for seated in &seats {
@@ -112,6 +104,54 @@ impl Desk {
             self.lanes[usize::from(lane)] = Some(run);
             let accepted = BTreeSet::from([0]);
             self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
+        }
+    }
+
+    /// Takes out the run that is next, if there is one: the sides take turns.
+    fn next(&mut self, now: Instant) -> Option<Next> {
+        if self.is_to_measure(now) {
+            self.measure = Some(now + MEASURED_AGAIN);
+            return Some(Next::of_parties(MEASURE, String::new()));
+        }
+        self.turns.order().into_iter().find_map(|side| {
+            let next = self.next_of(side, now)?;
+            self.turns.had(side);
+            Some(next)
+        })
+    }
+
+    /// The same of one side.
+    fn next_of(&mut self, side: Side, now: Instant) -> Option<Next> {
+        match side {
+            Side::Served => {
+                let program = **self.ready.due().first()?;
+                self.ready.take(&program);
+                Some(Next::of_parties(program, String::new()))
+            }
+            Side::Wanted => {
+                let want = self.wanted_alone()?;
+                self.wants.is_proposed(&want);
+                Some(Next::of_parties(want.0, want.1))
+            }
+            Side::Clients => {
+                let due: BTreeSet<Want> = self.due().cloned().collect();
+                let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
+                let most = |group: &Group| {
+                    let is_due = !self.wants.is_for(&group.program)
+                        || due.contains(&(group.program, group.tag.clone()));
+                    if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
+                };
+                let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
+                let first = groups.first()?;
+                let (program, tag, fill) = (first.program, first.tag.clone(), first.fill.clone());
+                self.wants.is_proposed(&(program, tag.clone()));
+                Some(Next {
+                    program,
+                    tag,
+                    fill,
+                    seats: groups.into_iter().flat_map(|group| group.seats).collect(),
+                })
+            }
         }
     }
 
@@ -208,7 +248,8 @@ impl Desk {
         for run in proposed.map(|(run, _)| *run).collect::<Vec<_>>() {
             let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
             let lane = proposal.lane;
-            if self.lanes[usize::from(lane)].is_some() || !hub.is_ready(lane) || !self.has_room() {
+            let is_free = self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
+            if !is_free || !self.has_room() || !self.has_turn(&proposal.program) {
                 continue;
             }
             let Some(guests) = self.guests_of(hub, proposal) else { continue };

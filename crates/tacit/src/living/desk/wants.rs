@@ -1,8 +1,9 @@
 //! Runs that parties want with inputs of their own: each says so of a program and a tag, and the run is proposed once all have.
 
-use super::{Desk, Stage};
+use super::willing::Willing;
+use super::{Desk, MAX_TAG, Stage};
 use crate::living::control::{Between, Proposal, write};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use tacit_net::setup::{Hub, Speaker};
 
 /// A program by its hash, and the tag under which a run of it is wanted.
@@ -12,7 +13,6 @@ pub(crate) type Want = ([u8; 32], String);
 const MAX_WANTED: usize = 1 << 12;
 
 /// What is wanted here, and at party 0 by whom.
-#[derive(Default)]
 pub(super) struct Wants {
     /// Programs that run for those who want them alone, and whether they keep anything.
     programs: HashSet<[u8; 32]>,
@@ -22,12 +22,17 @@ pub(super) struct Wants {
     /// What party 0 is still to be told of that.
     unsaid: BTreeSet<Want>,
     /// Who wants what, at party 0.
-    by: BTreeMap<Want, BTreeSet<usize>>,
+    by: Willing<Want>,
     /// What came to nothing, and why.
     failed: Vec<(Want, String)>,
 }
 
 impl Wants {
+    pub(super) fn new(everybody: usize) -> Self {
+        let (programs, keepers, own, unsaid, failed) = Default::default();
+        Self { programs, keepers, own, unsaid, by: Willing::new(everybody), failed }
+    }
+
     /// Whether a program runs only if all parties want it.
     pub(super) fn is_for(&self, program: &[u8; 32]) -> bool {
         self.programs.contains(program)
@@ -37,28 +42,20 @@ impl Wants {
         self.own.contains(want)
     }
 
+    /// Party 0 notes who wants what: of each party so much, and no longer tags than a party may want.
     pub(super) fn is_wanted_by(&mut self, party: usize, want: Want) {
-        let count = self.by.values().filter(|parties| parties.contains(&party)).count();
-        if count < MAX_WANTED {
-            self.by.entry(want).or_default().insert(party);
+        if want.1.len() <= MAX_TAG && self.by.count(party) < MAX_WANTED {
+            self.by.add(want, party);
         }
     }
 
     pub(super) fn is_wanted_no_more(&mut self, party: usize, want: &Want) {
-        if let Some(parties) = self.by.get_mut(want) {
-            parties.remove(&party);
-            if parties.is_empty() {
-                self.by.remove(want);
-            }
-        }
+        self.by.remove(want, party);
     }
 
     /// Party 0 has lost a party.
     pub(super) fn lose(&mut self, party: usize) {
-        for parties in self.by.values_mut() {
-            parties.remove(&party);
-        }
-        self.by.retain(|_, parties| !parties.is_empty());
+        self.by.lose(party);
     }
 
     /// Party 0 has forgotten all.
@@ -67,7 +64,7 @@ impl Wants {
     }
 
     pub(super) fn is_proposed(&mut self, want: &Want) {
-        self.by.remove(want);
+        self.by.take(want);
     }
 
     /// A run of what is wanted doesn't begin.
@@ -101,9 +98,22 @@ impl Desk {
         self.wants.own.insert(want);
     }
 
-    /// This party wants a run no more, which hasn't begun.
+    /// Whether this party has accepted a run that it wants, or such a run is under way: how that ends is what counts.
+    pub(crate) fn is_bound_to(&self, want: &Want) -> bool {
+        self.runs_of_want(want).any(|(_, stage)| stage != Stage::Proposed)
+    }
+
+    fn runs_of_want<'a>(&'a self, want: &'a Want) -> impl Iterator<Item = (u64, Stage)> + 'a {
+        let its = |run: &super::Pending| (&run.proposal.program, &run.proposal.tag) == (&want.0, &want.1);
+        self.runs.iter().filter(move |(_, run)| its(run)).map(|(run, pending)| (*run, pending.stage))
+    }
+
+    /// This party wants a run no more, which hasn't begun and which it hasn't accepted.
     pub(crate) fn unwant(&mut self, hub: &mut Hub, want: &Want) {
         self.wants.own.remove(want);
+        for (run, _) in self.runs_of_want(want).collect::<Vec<_>>() {
+            self.give_up(hub, run, "doesn't want the run any more");
+        }
         if self.me == 0 {
             self.wants.is_wanted_no_more(0, want);
         } else if !self.wants.unsaid.remove(want) {
@@ -125,22 +135,23 @@ impl Desk {
         }
     }
 
-    /// Whether no run keeps anything that would be under way together with another one of this program that does.
-    fn has_turn(&self, program: &[u8; 32]) -> bool {
+    /// Whether no run keeps anything that would be under way together with another one of this program that does. Each party
+    /// looks at it: what two runs keep at once could have one number.
+    pub(super) fn has_turn(&self, program: &[u8; 32]) -> bool {
         let keeps = |program: &[u8; 32]| self.wants.keepers.contains(program);
-        !keeps(program) || !self.runs.values().any(|run| keeps(&run.proposal.program))
+        let mut begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
+        !keeps(program) || !begun.any(|run| keeps(&run.proposal.program))
     }
 
-    /// What all parties want and may begin now.
-    pub(super) fn due(&self, everybody: usize) -> BTreeSet<Want> {
-        let all = self.wants.by.iter().filter(|(_, parties)| parties.len() == everybody);
-        all.map(|(want, _)| want).filter(|want| self.has_turn(&want.0)).cloned().collect()
+    /// What all parties want and may begin now, the oldest first.
+    pub(super) fn due(&self) -> impl Iterator<Item = &Want> {
+        self.wants.by.due().into_iter().filter(|want| self.has_turn(&want.0))
     }
 
-    /// A run of parties alone among those.
-    pub(super) fn wanted_alone(&self, everybody: usize) -> Option<Want> {
-        let is_alone = |want: &Want| self.programs.get(&want.0).is_some_and(Vec::is_empty);
-        self.due(everybody).into_iter().find(is_alone)
+    /// The oldest run of parties alone among those.
+    pub(super) fn wanted_alone(&self) -> Option<Want> {
+        let is_alone = |want: &&Want| self.programs.get(&want.0).is_some_and(Vec::is_empty);
+        self.due().find(is_alone).cloned()
     }
 
     /// Whether a run that this party wants has begun: its want is used up.
@@ -166,5 +177,27 @@ impl Desk {
                 self.wants.failed.push((want, reason.to_owned()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_of_wants_is_bounded_for_each_party() {
+        let mut wants = Wants::new(3);
+        let want = |at: usize, len: usize| ([7; 32], format!("{at:0len$}"));
+        wants.is_wanted_by(1, want(0, MAX_TAG + 1));
+        assert_eq!(wants.by.count(1), 0);
+        for at in 0..=MAX_WANTED {
+            wants.is_wanted_by(1, want(at, MAX_TAG));
+        }
+        assert_eq!(wants.by.count(1), MAX_WANTED);
+        // Another one is as free to want, and who wants no more of one may want another.
+        wants.is_wanted_by(2, want(MAX_WANTED, MAX_TAG));
+        wants.is_wanted_no_more(1, &want(0, MAX_TAG));
+        wants.is_wanted_by(1, want(MAX_WANTED + 1, MAX_TAG));
+        assert_eq!([1, 2].map(|party| wants.by.count(party)), [MAX_WANTED, 1]);
     }
 }

@@ -1,14 +1,14 @@
 //! A party's part in one run over links that are lent to it.
 
 use super::wanted::Ready;
-use super::{Holdings, Known, Shared, batch, mesh};
+use super::{Known, Shared, batch, mesh};
 use crate::auto_select::Measured;
 use crate::deployment::run_over;
 use crate::endpoint::hex;
 use crate::living::Quota;
 use crate::living::control::{MEASURE, Player, Proposal, bound};
 use crate::run::{Given, Own};
-use crate::state::Residents;
+use crate::state::{Residents, State, at};
 use crate::{Endpoint, Error, Fill, Kept, Report, Run, Source};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -22,34 +22,29 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     if proposal.program == MEASURE {
         return measure(shared, proposal, links);
     }
-    let Shared { config, chosen, offers, holdings, wrap, measured } = shared;
+    let Shared { config, chosen, offers, store, state, fill: own, wrap, measured } = shared;
     let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
         return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
     };
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
     let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
     let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let mut store = store.as_ref().map(|store| store.lock().unwrap_or_else(PoisonError::into_inner));
+    let store = store.as_deref_mut();
     // A run that needs nothing of what is held holds up no other: parties may begin two runs in either order.
-    let needs =
-        |held: &Holdings| held.store.is_some() || held.state.is_some() && offer.compiled.has_residents();
-    let held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut held = held.filter(|held| needs(held));
-    let (store, state) = match held.as_deref_mut() {
-        Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
-        None => (None, None),
-    };
+    let mut state = state.as_ref().filter(|_| offer.compiled.has_residents()).map(|state| at(state));
     let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
     let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
     let given = Given::Values(vec![inputs]);
     let fill;
-    let own = match state {
-        Some((state, own)) if offer.compiled.has_residents() => {
+    let own = match state.as_deref_mut() {
+        Some(state) => {
             // Each party makes of it what its own words leave to a request, and they agree on what comes out.
             fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
             let residents = Residents { state, fill: &fill, store };
             Own::on(given, residents, &endpoint)?
         }
-        _ => {
+        None => {
             Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None, measured: None }
         }
     };
@@ -64,14 +59,15 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     Ok(runs?.swap_remove(0))
 }
 
-/// A party's part in a run that it wanted. What it only reads is taken apart, so that others can go on; what it keeps is its alone.
+/// A party's part in a run that it wanted. What it needs of the party's state is taken apart, so that others can go on, whatever its
+/// clients do meanwhile.
 pub(super) fn play_wanted(
     shared: &Shared,
     proposal: &Proposal,
     ready: &Ready,
     links: Lent,
 ) -> Result<Run, Error> {
-    let Shared { config, chosen, holdings, wrap, .. } = shared;
+    let Shared { config, chosen, state, wrap, .. } = shared;
     let Ready { endpoint, job } = ready;
     let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
@@ -79,20 +75,13 @@ pub(super) fn play_wanted(
         Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
     let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
     let given = Given::Values(vec![inputs]);
-    let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut apart = None;
-    if compiled.program().keeps().is_empty() {
-        if let Some((state, _)) = held.as_deref_mut().and_then(|held| held.state.as_mut()) {
-            apart = Some(state.apart(compiled.program(), fill)?);
-        }
-        held = None;
-    }
-    let whole = held.as_deref_mut().and_then(|held| Some(&mut held.state.as_mut()?.0));
-    let own = match apart.as_mut().or(whole) {
-        Some(state) if compiled.has_residents() => {
-            Own::on(given, Residents { state, fill, store: None }, &endpoint)?
-        }
-        _ => Own { given, source: Source::InRun, residents: None, measured: None },
+    let mut apart = match state {
+        Some(state) if compiled.has_residents() => Some(State::apart(state, compiled.program(), fill)?),
+        _ => None,
+    };
+    let own = match apart.as_mut() {
+        Some(state) => Own::on(given, Residents { state, fill, store: None }, &endpoint)?,
+        None => Own { given, source: Source::InRun, residents: None, measured: None },
     };
     let transport: Box<dyn Transport> = match wrap {
         Some(wrap) => wrap(links),
@@ -102,7 +91,6 @@ pub(super) fn play_wanted(
     let own = Own { measured, ..own };
     let mesh = mesh(transport, config, config.me(), &players);
     let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    drop(held);
     Ok(runs?.swap_remove(0))
 }
 

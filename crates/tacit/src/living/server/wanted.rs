@@ -3,7 +3,7 @@
 use super::play::log_end;
 use super::{Server, Shared};
 use crate::deployment::endpoint_of;
-use crate::living::asker::{Asked, Asker, Job, declined};
+use crate::living::asker::{Asked, Asker, ENDED, Job, declined};
 use crate::living::control::Proposal;
 use crate::living::desk::MAX_TAG;
 use crate::state::NO_STATE;
@@ -32,7 +32,12 @@ impl Server {
 
     /// Asks for runs from other threads, while this serves.
     pub fn asker(&self) -> Asker {
-        Asker::new(self.asked_for.0.clone(), self.hub.waker(), self.shared.holdings.clone())
+        Asker::new(
+            self.asked_for.0.clone(),
+            self.hub.waker(),
+            self.shared.state.clone(),
+            self.is_over.clone(),
+        )
     }
 
     /// What this party has to know of a program that is run for those who want it.
@@ -44,10 +49,10 @@ impl Server {
         if self.shared.offers.contains_key(&hash) {
             return Err(Error::Refused("the program is served with the same inputs always".to_owned()));
         }
-        let Shared { config, chosen, holdings, .. } = &*self.shared;
+        let Shared { config, chosen, state, .. } = &*self.shared;
         let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
         let needs = Participants::clients_of(compiled.plan(), &parties);
-        if compiled.has_residents() && holdings.is_none() {
+        if compiled.has_residents() && state.is_none() {
             return Err(Error::Refused(NO_STATE.to_owned()));
         }
         let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
@@ -85,6 +90,8 @@ impl Server {
                         Err(error) => job.end(Err(error)),
                     }
                 }
+                // Others may begin what this party has accepted, and they rely on its inputs.
+                Asked::NoMore(want) if self.desk.is_bound_to(&want) => {}
                 Asked::NoMore(want) => {
                     if self.wanted.remove(&want).is_some() {
                         self.desk.unwant(&mut self.hub, &want);
@@ -100,6 +107,21 @@ impl Server {
             if let Some(ready) = self.wanted.remove(&want) {
                 ready.job.end(Err(declined(&reason)));
             }
+        }
+    }
+
+    /// Tells all who wait for runs that this serves no more.
+    pub(super) fn end_asked(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Who asks from here on looks at that first.
+        self.take_asked();
+        let ended = || Err(declined(ENDED));
+        for (want, ready) in self.wanted.drain() {
+            self.desk.unwant(&mut self.hub, &want);
+            ready.job.end(ended());
+        }
+        for (_, asker) in self.begun.drain() {
+            let _ = asker.send(ended());
         }
     }
 

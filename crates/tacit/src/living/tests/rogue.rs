@@ -1,7 +1,9 @@
 //! Parties that serve, and one by hand: a party 0 that deviates, or one that is lost at a moment of the test's choice.
 
+use super::wanted::{askers_of, bits, keeper, reader};
 use super::*;
 use crate::living::control::{Between, Proposal};
+use crate::{Asker, Wanted};
 use std::time::Instant;
 use tacit_net::setup::{Hub, News, Speaker};
 
@@ -279,3 +281,53 @@ fn a_request_outlives_a_lost_link_to_the_party_that_orders() {
         drop(party.end());
     }
 }
+
+/// A party says that it wants a run no more before it has accepted one, or else takes part with what it has ready.
+#[test]
+fn a_run_that_is_wanted_no_more_begins_with_its_inputs_or_not_at_all() {
+    let (house, reader) = (House::new(), reader());
+    let (parties, askers) = askers_of(&house, &keeper());
+    let [p0, p1, p2] = parties;
+    p0.end().0.unwrap();
+    let mut rogue = Rogue::new(&house);
+    let wants = |tag: &str| -> JoinHandle<Result<Run, Error>> {
+        let (asker, compiled, tag): (Asker, _, _) = (askers[1].clone(), reader.clone(), tag.to_owned());
+        let (inputs, fill, within) = (vec![Some(bits(7))], Fill::from([("key", "ann's")]), LATE);
+        thread::spawn(move || asker.run(Wanted { compiled, tag, inputs, fill, within }))
+    };
+    let wanted = |rogue: &mut Rogue, tag: &str| {
+        let (program, tag) = (reader.hash(), tag.to_owned());
+        assert_eq!(rogue.answer(1), Some(Between::Want { program, tag }));
+    };
+    let proposal = |run, lane, tag: &str| {
+        let (program, tag, fill) = (reader.hash(), tag.to_owned(), Fill::new());
+        Between::Propose(Proposal { run, lane, program, tag, fill, players: Vec::new() })
+    };
+    // It accepts the first; the second waits for the same lane, and is taken back when its time is over.
+    let first = wants("1");
+    wanted(&mut rogue, "1");
+    rogue.tells(1, &proposal(1, 1, "1"));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
+    let second = wants("2");
+    wanted(&mut rogue, "2");
+    rogue.tells(1, &proposal(2, 1, "2"));
+    let answer = rogue.answer(1);
+    let says = |reason: &String| reason.contains("doesn't want the run any more");
+    assert!(matches!(&answer, Some(Between::Decline { run: 2, reason }) if says(reason)), "{answer:?}");
+    assert!(matches!(second.join().unwrap(), Err(Error::Declined { .. })));
+    // The time of the first is over, too, and party 0 has begun it.
+    assert!(!first.is_finished());
+    rogue.tells(1, &Between::Start { run: 1 });
+    while !first.is_finished() {
+        rogue.look();
+    }
+    let first = first.join().unwrap();
+    assert!(matches!(first, Err(Error::Aborted { .. })), "{first:?}");
+    drop(rogue);
+    for party in [p1, p2] {
+        party.end().0.unwrap();
+    }
+}
+
+/// How long a run is waited for: until another one is wanted, and proposed.
+const LATE: Duration = Duration::from_secs(2);

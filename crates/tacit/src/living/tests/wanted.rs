@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::{Asker, State, Wanted};
+use std::sync::atomic::AtomicBool;
 use tacit_circuit::arith::{self, Style};
 use tacit_program::Uses;
 
-const BITS: usize = 8;
+pub(super) const BITS: usize = 8;
 
 /// Keeps what alice gives.
-fn keeper() -> Arc<Compiled> {
+pub(super) fn keeper() -> Arc<Compiled> {
     let mut build = Builder::new();
     let key = build.input("alice", "key", Dtype::Bool, &[BITS], None).unwrap();
     build.keep(key, "new", Uses::default()).unwrap();
@@ -16,7 +17,7 @@ fn keeper() -> Arc<Compiled> {
 }
 
 /// The product of a kept number and a public one.
-fn reader() -> Arc<Compiled> {
+pub(super) fn reader() -> Arc<Compiled> {
     let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
     let mut build = Builder::new();
     let key = build.kept("key", Dtype::Bool, &[BITS], None).unwrap();
@@ -26,12 +27,12 @@ fn reader() -> Arc<Compiled> {
     Compiled::new(build.finish().unwrap()).unwrap()
 }
 
-fn bits(number: u8) -> Value {
+pub(super) fn bits(number: u8) -> Value {
     Value { shape: vec![BITS], data: Data::Bool((0..BITS).map(|at| number >> at & 1 == 1).collect()) }
 }
 
 /// Three parties that serve what is wanted alone, with what asks each.
-fn serve(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
+pub(super) fn askers_of(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
     let parties = [0, 1, 2].map(|number| {
         let serving = Serving {
             protocol: "replicated-malicious".to_owned(),
@@ -53,7 +54,7 @@ fn serve(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
 }
 
 /// What each party that wants a run makes of it.
-fn want(
+pub(super) fn want(
     askers: &[Asker],
     compiled: &Arc<Compiled>,
     tag: &str,
@@ -93,7 +94,7 @@ fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str
 #[test]
 fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
     let (house, keeper, reader) = (House::new(), keeper(), reader());
-    let (parties, askers) = serve(&house, &keeper);
+    let (parties, askers) = askers_of(&house, &keeper);
     enrol_key(&house, &askers, &keeper, "ann's", 3);
     enrol_key(&house, &askers, &keeper, "ben's", 5);
     // Side by side, on other values and other public numbers.
@@ -126,4 +127,114 @@ fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
     let runs = want(&askers, &reader, "7", &[("key", "ben's")].into(), |_| vec![Some(bits(7))], LONG);
     assert!(runs.into_iter().all(|run| run.unwrap_err().to_string().contains("dropped")));
     end_well(parties, 0);
+}
+
+/// What a wanted run comes to at all parties, in the background.
+fn wants(askers: &[Asker; 3], keeper: &Arc<Compiled>, name: &str) -> JoinHandle<Vec<Result<Run, Error>>> {
+    let (askers, keeper, name) = (askers.clone(), keeper.clone(), name.to_owned());
+    let fill = crate::Fill::new().keeping("new", &name);
+    thread::spawn(move || want(&askers, &keeper, &format!("order {name}"), &fill, |_| vec![None], LONG))
+}
+
+#[test]
+fn a_client_that_stalls_in_a_run_that_keeps_holds_up_no_reader() {
+    let (house, keeper, reader) = (House::new(), keeper(), reader());
+    let (parties, askers) = askers_of(&house, &keeper);
+    enrol_key(&house, &askers, &keeper, "ann's", 3);
+    let kept = wants(&askers, &keeper, "ben's");
+    let mut stalls = by_hand(&house.config("alice"));
+    let mut asks = request(&keeper, 7, "alice");
+    (asks.tag, asks.protocol) = ("order ben's".to_owned(), "replicated-malicious".to_owned());
+    tell_all(&mut stalls, &ToParty::Ask(asks));
+    for party in 0..3 {
+        assert!(matches!(heard(&mut stalls, party), Some(ToClient::Begin { id: 7, .. })));
+    }
+    for run in want(&askers, &reader, "1", &[("key", "ann's")].into(), |_| vec![Some(bits(7))], LONG) {
+        assert_eq!(run.unwrap().outputs, [Some(bits(21))]);
+    }
+    assert!(!kept.is_finished());
+    drop(stalls);
+    assert!(kept.join().unwrap().iter().all(Result::is_err));
+    // The turn is the next one's.
+    enrol_key(&house, &askers, &keeper, "ben's", 5);
+    end_well(parties, 0);
+}
+
+#[test]
+fn orders_are_kept_while_parties_read() {
+    let (house, keeper, reader) = (House::new(), keeper(), reader());
+    let (parties, askers) = askers_of(&house, &keeper);
+    enrol_key(&house, &askers, &keeper, "ann's", 3);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Twice as many at a time as there are lanes.
+        for thread in 0..6 {
+            let (askers, reader, is_over) = (&askers, &reader, &is_over);
+            scope.spawn(move || {
+                for at in 0.. {
+                    if is_over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let tag = format!("{thread} {at}");
+                    let runs =
+                        want(askers, reader, &tag, &[("key", "ann's")].into(), |_| vec![Some(bits(7))], LONG);
+                    assert!(runs.iter().all(Result::is_ok), "{runs:?}");
+                }
+            });
+        }
+        let order = scope.spawn(|| {
+            for name in ["ben's", "carl's", "dora's"] {
+                enrol_key(&house, &askers, &keeper, name, 5);
+            }
+        });
+        let ordered = order.join();
+        is_over.store(true, Ordering::SeqCst);
+        ordered.unwrap();
+    });
+    end_well(parties, 0);
+}
+
+#[test]
+fn who_asks_hears_at_once_that_the_server_has_ended() {
+    let house = House::new();
+    let wanted = |tag: &str| Wanted {
+        compiled: reader(),
+        tag: tag.to_owned(),
+        inputs: vec![Some(bits(7))],
+        fill: crate::Fill::new(),
+        within: Duration::from_millis(100),
+    };
+    let serving = Serving {
+        protocol: "replicated-malicious".to_owned(),
+        at_once: 1,
+        queue: QUEUE,
+        batch: 1,
+        window: Duration::ZERO,
+        runs: None,
+        open: Vec::new(),
+        holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
+    };
+    let mut server = Server::open(&house.party(0), Vec::new(), serving).unwrap();
+    let (asker, drain) = (server.asker(), server.drain());
+    let serves = thread::spawn(move || {
+        let done = server.serve(&mut |_| Ok::<_, Error>(()));
+        (done, server)
+    });
+    let waits = {
+        let (asker, wanted) = (asker.clone(), Wanted { within: LONG, ..wanted("1") });
+        thread::spawn(move || asker.run(wanted))
+    };
+    let late = asker.run(wanted("2")).unwrap_err().to_string();
+    assert!(late.contains("not all parties want the run"), "{late}");
+    drain.ask();
+    let refused = waits.join().unwrap().unwrap_err();
+    assert!(matches!(refused, Error::Declined { .. }), "{refused}");
+    // It lives, and serves no more.
+    let (done, server) = serves.join().unwrap();
+    done.unwrap();
+    let (sender, ended) = std::sync::mpsc::channel();
+    thread::spawn(move || sender.send(asker.run(wanted("3")).unwrap_err().to_string()));
+    let refused = ended.recv_timeout(LONG).unwrap();
+    assert!(refused.contains("the server has ended"), "{refused}");
+    drop(server);
 }

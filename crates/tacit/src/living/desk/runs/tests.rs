@@ -90,3 +90,43 @@ fn who_is_lost_in_checks_again_is_put_aside() {
     }
     assert!(desk.is_aside(&alice) && !desk.is_aside(&bob));
 }
+
+#[test]
+fn the_oldest_of_what_parties_want_is_next_and_a_client_waits_for_one_of_them_at_most() {
+    let mut desk = Desk { me: 0, ..desk(8) };
+    let (readers, order) = ([9, 3], 5);
+    for program in readers {
+        desk.expect([program; 32], Vec::new(), false);
+    }
+    desk.expect([order; 32], vec!["x".into()], true);
+    let all_want = |desk: &mut Desk, program: u8, tag: &str| {
+        (0..3).for_each(|party| desk.wants.is_wanted_by(party, ([program; 32], tag.to_owned())));
+    };
+    let next = |desk: &mut Desk| desk.next(Instant::now()).map(|next| (next.program[0], next.tag));
+    let is = |program: u8, tag: &str| Some((program, tag.to_owned()));
+    for (program, tag) in [(9, "d"), (9, "c"), (3, "b"), (9, "a")] {
+        all_want(&mut desk, program, tag);
+    }
+    assert_eq!(next(&mut desk), is(9, "d"));
+    // What a client asks for is not before all parties want it, and then it is next.
+    let request = Request {
+        id: 7,
+        program: [order; 32],
+        protocol: "replicated".into(),
+        plays: "x".into(),
+        tag: "order".into(),
+        alone: false,
+        fill: Fill::new(),
+    };
+    let admin = Client { name: "admin".into(), fingerprint: None };
+    desk.order.ask(1, &admin, &request, vec!["x".into()], Instant::now());
+    assert_eq!(next(&mut desk), is(9, "c"));
+    all_want(&mut desk, order, "order");
+    assert_eq!(next(&mut desk), is(order, "order"));
+    // What parties want goes on, the oldest first, and nothing is there twice.
+    all_want(&mut desk, 3, "e");
+    for (program, tag) in [(3, "b"), (9, "a"), (3, "e")] {
+        assert_eq!(next(&mut desk), is(program, tag));
+    }
+    assert_eq!(next(&mut desk), None);
+}

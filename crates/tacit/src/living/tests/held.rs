@@ -1,0 +1,135 @@
+//! Whom a run holds up, and what ends a server: parties that hold something, offers on public inputs, and faults of a party's own.
+
+use super::wanted::{BITS, askers_of, bits, keeper, reader, want};
+use super::*;
+use crate::State;
+use std::sync::mpsc::channel;
+use tacit_circuit::arith::{self, Style};
+
+/// A party that serves programs beside a state, and waits until a run has so many instances if it may have them.
+fn open(house: &House, number: usize, offers: Vec<Offer>, state: State, batch: usize) -> Server {
+    let serving = Serving {
+        protocol: PROTOCOL.to_owned(),
+        at_once: 2,
+        queue: QUEUE,
+        batch,
+        window: LONG,
+        runs: None,
+        open: if offers.is_empty() { Vec::new() } else { vec!["guest".to_owned()] },
+        holdings: Holdings { store: None, state: Some((state, Fill::new())) },
+    };
+    Server::open(&house.party(number), offers, serving).unwrap()
+}
+
+/// What this comes to, if it ends in time.
+fn in_time<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, ended) = channel();
+    thread::spawn(move || sender.send(run()));
+    ended.recv_timeout(LONG).expect("it is held up")
+}
+
+#[test]
+fn a_run_that_uses_nothing_of_what_is_held_holds_up_no_other() {
+    let (house, program) = (House::new(), square());
+    let parties = [0, 1, 2].map(|number| {
+        let offer = Offer { compiled: program.clone(), inputs: vec![None] };
+        Party::serves(open(&house, number, vec![offer], State::new(), 1))
+    });
+    // Its run is under way at all parties, and waits for it.
+    let mut stalls = by_hand(&house.config("bob"));
+    tell_all(&mut stalls, &ToParty::Ask(request(&program, 7, "guest")));
+    for party in 0..3 {
+        assert!(matches!(heard(&mut stalls, party), Some(ToClient::Begin { id: 7, .. })));
+    }
+    let mut alice = seat(house.config("alice"), Some("guest"));
+    assert_eq!(squared(&mut alice, &program, 5).unwrap(), Some(ints(25)));
+    drop(stalls);
+    end_well(parties, 1);
+}
+
+#[test]
+fn requests_for_a_program_with_public_inputs_run_one_by_one() {
+    let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
+    let mut build = Builder::new();
+    let number = build.input("guest", "number", Dtype::Bool, &[BITS], None).unwrap();
+    let known = build.known("factor", &[BITS]).unwrap();
+    let product = build.circuit(&circuit, &[number, known]).unwrap()[0];
+    build.reveal(product, Recipient::Role("guest".into())).unwrap();
+    let program = Compiled::new(build.finish().unwrap()).unwrap();
+    let house = House::new();
+    let parties = [0, 1, 2].map(|number| {
+        let offer = Offer { compiled: program.clone(), inputs: vec![None, Some(bits(7))] };
+        Party::serves(open(&house, number, vec![offer], State::new(), 2))
+    });
+    let asked = [("alice", 5), ("bob", 6)].map(|(name, own)| {
+        let (mut seat, program) = (seat(house.config(name), Some("guest")), program.clone());
+        thread::spawn(move || seat.run(&program, PROTOCOL, &[Some(bits(own))], &|_, _| ()))
+    });
+    let learnt = asked.map(|asked| in_time(|| asked.join().unwrap().unwrap().outputs));
+    assert_eq!(learnt, [vec![Some(bits(35))], vec![Some(bits(42))]]);
+    end_well(parties, 2);
+}
+
+/// A fault of P2's own in a run that parties want: it hears of it, and serves no more.
+fn ends_its_server(house: &House, servers: [Server; 3], program: &Arc<Compiled>, fill: &Fill) -> Error {
+    let askers = servers.each_ref().map(Server::asker);
+    let [p0, p1, p2] = servers.map(Party::serves);
+    let client = house.config("alice");
+    let asks = program.clone();
+    let alice = thread::spawn(move || {
+        let mut seat = seat(client, None);
+        seat.tag("1".to_owned());
+        seat.run(&asks, PROTOCOL, &[Some(bits(3))], &|_, _| ()).map(drop)
+    });
+    let inputs = |_| vec![None; program.inputs().len() + program.known().len()];
+    let runs = want(&askers, program, "1", fill, inputs, LONG);
+    assert!(alice.join().unwrap().is_err());
+    assert!(runs[..2].iter().all(|run| matches!(run, Err(Error::Aborted { .. }))), "{runs:?}");
+    assert!(matches!(runs[2], Err(Error::Declined { .. })), "{runs:?}");
+    let (done, _, _) = in_time(|| p2.join());
+    for party in [p0, p1] {
+        party.end().0.unwrap();
+    }
+    done.unwrap_err()
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_ends_the_server_if_parties_wanted_the_run_too() {
+    let (house, keeper) = (House::new(), keeper());
+    let folders = [0, 1, 2].map(|_| tempfile::tempdir().unwrap());
+    let path = |number: usize| folders[number].path().join("state");
+    let servers = [0, 1, 2].map(|number| {
+        let mut server = open(&house, number, Vec::new(), State::open(&path(number), None).unwrap(), 1);
+        server.expect(&keeper).unwrap();
+        server
+    });
+    fs::remove_dir_all(path(2)).unwrap();
+    let error = ends_its_server(&house, servers, &keeper, &Fill::new());
+    assert!(matches!(error, Error::Store(_)), "{error:?}");
+}
+
+#[test]
+fn a_panic_ends_the_server_if_parties_wanted_the_run_too() {
+    let (house, keeper) = (House::new(), keeper());
+    let servers = [0, 1, 2].map(|number| {
+        let mut server = open(&house, number, Vec::new(), State::new(), 1);
+        server.expect(&keeper).unwrap();
+        if number == 2 {
+            server.wrap(|_| panic!("planted by the test"));
+        }
+        server
+    });
+    let error = ends_its_server(&house, servers, &keeper, &Fill::new());
+    assert!(matches!(error, Error::Feed(_)), "{error:?}");
+}
+
+#[test]
+fn a_tag_that_is_too_long_is_refused_by_whoever_wants_the_run() {
+    let (house, reader) = (House::new(), reader());
+    let (parties, askers) = askers_of(&house, &keeper());
+    let tag = "t".repeat(257);
+    let runs = want(&askers[..1], &reader, &tag, &[("key", "ann's")].into(), |_| vec![Some(bits(7))], LONG);
+    let error = runs.into_iter().map(Result::unwrap_err).next().unwrap();
+    assert!(matches!(&error, Error::Refused(reason) if reason.contains("256 bytes")), "{error}");
+    end_well(parties, 0);
+}

@@ -1,0 +1,143 @@
+//! What one run needs of a party's state, apart from it, so that others go on meanwhile.
+
+use super::wanted::Wanted;
+use super::{Fill, Name, Standing, State};
+use crate::Error;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tacit_program::Program;
+
+/// A state that others use, too.
+pub(crate) fn at(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // A panic ends the server; until then all parties agree on what they read, as ever.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// What a run of a program needs of it, in memory: of what fills its slots the shares that may be picked, and of what it keeps
+    /// the versions there are. What the run keeps or settles goes to the state itself at once, durably; only then is it held
+    /// for a moment.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it fills what the program hasn't, or too many versions are kept; [`Error::Store`].
+    pub(crate) fn apart(home: &Arc<Mutex<Self>>, program: &Program, fill: &Fill) -> Result<Self, Error> {
+        let (slots, keeps) = (fill.wanted(program)?, fill.keeps(program)?);
+        let mut own = at(home);
+        for Wanted { name, version, .. } in &slots {
+            for number in own.pickable(name, *version) {
+                // What is not this party's to read is refused where it is picked, and trouble with the folder here.
+                if let Err(error @ Error::Store(_)) = own.share(name, number) {
+                    return Err(error);
+                }
+            }
+        }
+        let mut names = BTreeMap::new();
+        let kept = keeps.iter().map(|(keep, _)| &keep.name);
+        for name in slots.iter().map(|slot| &slot.name).chain(kept) {
+            let Some(known) = own.names.get(name) else { continue };
+            let wanted = slots.iter().filter(|slot| slot.name == *name).filter_map(|slot| slot.version);
+            let told = own.told(name, &wanted.collect::<Vec<_>>());
+            let version = |number: u64| Some((number, known.versions.get(&number)?.clone()));
+            let versions = told.versions.iter().filter_map(|told| version(told.number)).collect();
+            names.insert(name.clone(), Name { last: known.last, versions });
+        }
+        drop(own);
+        Ok(Self { names, folder: None, home: Some(home.clone()) })
+    }
+
+    /// The versions of a name that a run may read here: the one that is wanted; or the last that all have, and those after it of
+    /// which that isn't known.
+    fn pickable(&self, name: &str, wanted: Option<u64>) -> Vec<u64> {
+        let versions = || self.names.get(name).into_iter().flat_map(|known| &known.versions);
+        let settled = versions().filter(|(_, version)| version.standing == Standing::Settled);
+        let last = settled.map(|(number, _)| *number).max();
+        let is_pickable = |number: u64| wanted.map_or(last <= Some(number), |wanted| wanted == number);
+        let live = versions().filter(|(_, version)| version.standing != Standing::Dropped);
+        live.map(|(number, _)| *number).filter(|number| is_pickable(*number)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Compiled, Local, Residents};
+    use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
+
+    fn keeper() -> Arc<Compiled> {
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Int, &[1], Range::new(-9, 9)).unwrap();
+        build.keep(x, "x", Uses::default()).unwrap();
+        Compiled::new(build.finish().unwrap()).unwrap()
+    }
+
+    fn reader() -> Arc<Compiled> {
+        let mut build = Builder::new();
+        let x = build.kept("x", Dtype::Int, &[1], Range::new(-9, 9)).unwrap();
+        build.reveal(x, Recipient::All).unwrap();
+        Compiled::new(build.finish().unwrap()).unwrap()
+    }
+
+    /// Keeps numbers as versions of one name, in folders.
+    fn keep(local: &Local, folder: &std::path::Path, numbers: &[i64]) {
+        let mut states = local.open_states(folder).unwrap();
+        for number in numbers {
+            let fill = Fill::new();
+            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+            let value = Value { shape: vec![1], data: Data::Int(vec![*number]) };
+            local.run_on(&keeper(), own, &[value], &|_, _| ()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_run_has_what_it_may_read_in_memory_and_nothing_else() {
+        let (local, folder) = (Local::new("replicated").unwrap(), tempfile::tempdir().unwrap());
+        keep(&local, folder.path(), &[1, 2, 3]);
+        let read = |fill: &Fill| -> (Vec<u64>, Vec<u64>) {
+            let home = local.open_states(folder.path()).unwrap().swap_remove(0);
+            let home = Arc::new(Mutex::new(home));
+            let apart = State::apart(&home, reader().program(), fill).unwrap();
+            let has = |state: &State| {
+                let own = state.names["x"].versions.iter().filter(|(_, version)| version.share.is_some());
+                own.map(|(number, _)| *number).collect()
+            };
+            (has(&apart), has(&at(&home)))
+        };
+        assert_eq!(read(&Fill::new()), (vec![3], vec![3]));
+        assert_eq!(read(&[("x", "x@1")].into()), (vec![1], vec![1]));
+        // One that isn't there is for all parties to refuse.
+        assert_eq!(read(&[("x", "x@7")].into()), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_said_to_be() {
+        let (local, folder) = (Local::new("replicated").unwrap(), tempfile::tempdir().unwrap());
+        keep(&local, folder.path(), &[1]);
+        let home = Arc::new(Mutex::new(local.open_states(folder.path()).unwrap().swap_remove(0)));
+        std::fs::remove_dir_all(folder.path().join(&local.parties[0])).unwrap();
+        let apart = State::apart(&home, reader().program(), &Fill::new()).map(drop);
+        assert!(matches!(apart, Err(Error::Store(_))), "{apart:?}");
+    }
+
+    #[test]
+    fn what_a_run_keeps_apart_is_the_states_at_once_and_no_number_comes_twice() {
+        let local = Local::new("replicated").unwrap();
+        let homes: Vec<_> = local.parties.iter().map(|_| Arc::new(Mutex::new(State::new()))).collect();
+        let run = |states: &mut [State], number: i64| {
+            let fill = Fill::new();
+            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+            let value = Value { shape: vec![1], data: Data::Int(vec![number]) };
+            local.run_on(&keeper(), own, &[value], &|_, _| ())
+        };
+        let apart = || -> Vec<State> {
+            let apart = |home| State::apart(home, keeper().program(), &Fill::new()).unwrap();
+            homes.iter().map(apart).collect()
+        };
+        let (mut first, mut second) = (apart(), apart());
+        assert_eq!(run(&mut first, 5).unwrap().report.kept, ["x@1"]);
+        assert!(homes.iter().all(|home| at(home).version("x", 1).unwrap().standing == Standing::Settled));
+        // Two that began together, which no honest first party lets be.
+        let refused = run(&mut second, 6).unwrap_err().to_string();
+        assert!(refused.contains("another run has kept x@1 meanwhile"), "{refused}");
+        assert_eq!(run(&mut apart(), 7).unwrap().report.kept, ["x@2"]);
+    }
+}
