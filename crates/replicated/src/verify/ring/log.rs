@@ -1,9 +1,10 @@
 //! What a party knows of products that it has computed and that are not yet proved: 64 bytes for each.
 
 use super::super::counts::Counts;
+use super::shuffled::Shuffled;
 use super::statement::{Operation, Outputs, Side};
 use tacit_engine::Job;
-use tacit_program::plan::{MatrixShape, Modulus, Op, OpKind, Plan};
+use tacit_program::plan::{MatrixShape, Modulus, OpKind, Plan, Reg};
 
 /// Elements of vectors over F_p for a word of ANDs that a batch has: 2^21 for 2^16, which are 2^20 products.
 const ELEMENTS: usize = 32;
@@ -21,13 +22,21 @@ const FEW_OUTPUTS: usize = 64;
 const PIECE: usize = 1 << 16;
 
 /// The operations that a job adds to the log, each with its first row: of matrices the last job of an operation adds one
-/// for each product.
+/// for each product. The last job of a shuffle's turn adds one for each column, with its number.
 pub(crate) fn noted(plan: &Plan, job: &Job) -> Vec<(Operation, usize)> {
     let kind = &plan.op(job.op).kind;
-    let Modulus::PowerOfTwo(bits) = plan.register(kind.writes()[0]).domain.modulus() else {
-        return Vec::new();
+    let shift_of = |reg: Reg| match plan.register(reg).domain.modulus() {
+        Modulus::PowerOfTwo(bits) => 64_u32.checked_sub(bits.into()),
+        _ => None,
     };
-    let shift = 64 - u32::from(bits);
+    if let OpKind::Shuffle { dst, .. } = kind {
+        let column = |(at, &reg): (usize, &Reg)| {
+            let outputs = Outputs::Shuffled { count: plan.register(reg).len() };
+            shift_of(reg).filter(|_| job.last).map(|shift| (Operation { outputs, shift }, at))
+        };
+        return dst.iter().enumerate().filter_map(column).collect();
+    }
+    let Some(shift) = shift_of(kind.writes()[0]) else { return Vec::new() };
     match *kind {
         OpKind::Mul { .. } => pieces(job, 1, 1, shift),
         OpKind::MatMul { shape, .. } if by_outputs(shape) => pieces(job, shape.n, shape.k, shift),
@@ -58,11 +67,16 @@ pub(crate) fn proved_at_its_end(kind: &OpKind) -> bool {
     matches!(kind, OpKind::MatMul { shape, .. } if !by_outputs(*shape))
 }
 
-/// Whether a product of matrices is too large for a proof.
-pub(crate) fn is_too_large(kind: &OpKind) -> bool {
-    let OpKind::MatMul { shape: MatrixShape { m, k, n, .. }, .. } = *kind else { return false };
-    let size = (m as u128 * n as u128) * (3 * k as u128 + 3);
-    2 * k > MOST_ELEMENTS || size > u128::from(MOST_SIZE)
+/// Whether a product of matrices, or a column that is shuffled, is too large for a proof.
+pub(crate) fn is_too_large(plan: &Plan, kind: &OpKind) -> bool {
+    match *kind {
+        OpKind::MatMul { shape: MatrixShape { m, k, n, .. }, .. } => {
+            let size = (m as u128 * n as u128) * (3 * k as u128 + 3);
+            2 * k > MOST_ELEMENTS || size > u128::from(MOST_SIZE)
+        }
+        OpKind::Shuffle { ref cols, .. } => cols.iter().any(|&reg| plan.register(reg).len() > MOST_ELEMENTS),
+        _ => false,
+    }
 }
 
 /// Where batches end: before an operation with which they would be too large.
@@ -95,30 +109,36 @@ impl Limits {
     }
 }
 
-/// How much there is to prove of a plan's products.
-pub(crate) fn counts(plan: &Plan) -> Counts {
-    let of = |(_, address, times): (&Op, u32, u64)| {
-        let noted = tacit_engine::jobs(plan, address, 0).flat_map(|job| noted(plan, &job));
-        let once = noted.fold(Counts::default(), |sum, (operation, _)| sum.and(operation.counts()));
-        Counts { words: 0, elements: times * once.elements, outputs: times * once.outputs }
-    };
-    plan.counted_ops().map(of).fold(Counts::default(), Counts::and)
+/// Where the batches of some operations end.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    limits: Limits,
+    last: Option<Extent>,
+    /// The elements of each batch that is complete.
+    complete: Vec<usize>,
 }
 
-/// The elements of each batch of a plan's products.
-pub(crate) fn batches(plan: &Plan, limits: Limits) -> Vec<usize> {
-    let stages = plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>());
-    let jobs = stages.flat_map(|stage| tacit_engine::jobs(plan, stage.op, stage.stage.into()));
-    let (mut all, mut last): (Vec<usize>, Option<Extent>) = (Vec::new(), None);
-    for (operation, _) in jobs.flat_map(|job| noted(plan, &job)) {
-        let with = |extent| limits.with(extent, &operation);
-        let alone = Extent { elements: operation.length(), size: operation.size() };
-        last = Some(
-            last.and_then(|last| with(last).or_else(|| (all.push(last.elements), None).1)).unwrap_or(alone),
-        );
+impl Cut {
+    /// Of none yet.
+    pub(crate) const fn new(limits: Limits) -> Self {
+        Self { limits, last: None, complete: Vec::new() }
     }
-    all.extend(last.map(|last| last.elements));
-    all
+
+    /// An operation more.
+    pub(crate) fn add(&mut self, operation: &Operation) {
+        let alone = Extent { elements: operation.length(), size: operation.size() };
+        let more = self.last.and_then(|last| self.limits.with(last, operation));
+        if more.is_none() {
+            self.complete.extend(self.last.map(|last| last.elements));
+        }
+        self.last = Some(more.unwrap_or(alone));
+    }
+
+    /// The elements of each batch, once no operation is added any more.
+    pub(crate) fn end(mut self) -> Vec<usize> {
+        self.complete.extend(self.last.map(|last| last.elements));
+        self.complete
+    }
 }
 
 /// What a party has of an operation.
@@ -153,14 +173,26 @@ impl Log {
 
     /// Notes an operation.
     pub(crate) fn note(&mut self, operation: Operation, words: Words) {
+        self.room_for(&operation);
+        self.last.note(operation, words);
+    }
+
+    /// Begins another batch, if this one has no room for an operation.
+    fn room_for(&mut self, operation: &Operation) {
         let alone = Extent { elements: operation.length(), size: operation.size() };
-        let more = self.limits.with(self.extent, &operation).filter(|_| !self.last.operations.is_empty());
+        let more = self.limits.with(self.extent, operation).filter(|_| !self.last.operations.is_empty());
         if more.is_none() {
             let whole = self.rest();
             self.complete.extend(whole);
         }
         self.extent = more.unwrap_or(alone);
-        self.last.note(operation, words);
+    }
+
+    /// Notes a column after a turn of a shuffle. Its words are `x`, and for `z` and the masks what the left and the right
+    /// verifier of each proof has beside it ([`super::shuffled`]).
+    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+        self.room_for(&operation);
+        self.last.note_shuffled(operation, words, shuffled);
     }
 
     /// A batch to which no operation is added any more.
@@ -183,6 +215,7 @@ impl Log {
             return;
         }
         batch.operations.clear();
+        batch.shuffles.clear();
         [&mut batch.x, &mut batch.y, &mut batch.e, &mut batch.masks]
             .into_iter()
             .flatten()
@@ -201,6 +234,7 @@ pub(crate) struct Batch {
     /// Of the own messages' relation, and of the previous party's.
     e: [Vec<u64>; 2],
     masks: [Vec<u64>; 2],
+    shuffles: Vec<Shuffled>,
 }
 
 impl Batch {
@@ -209,11 +243,19 @@ impl Batch {
         self.operations.iter().fold(Counts::default(), |sum, operation| sum.and(operation.counts()))
     }
 
+    pub(super) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+        self.note(operation, words);
+        self.shuffles.push(shuffled);
+    }
+
     pub(super) fn note(&mut self, operation: Operation, words: Words) {
         let Words { x, y, z: mut e, masks } = words;
         let low = u64::MAX >> operation.shift;
         for side in 0..2 {
             let e = &mut e[side];
+            if let Outputs::Shuffled { .. } = operation.outputs {
+                continue;
+            }
             e.iter_mut().zip(&masks[side]).for_each(|(z, mask)| *z = z.wrapping_sub(*mask));
             if let Outputs::Each { inner, .. } = operation.outputs {
                 for (output, e) in e.iter_mut().enumerate() {
@@ -232,20 +274,21 @@ impl Batch {
 
     /// What the left verifier of this party's own messages has, or the right one.
     pub(crate) fn own(&self, left: bool) -> Side<'_> {
-        if left { self.side(0, &self.e[0]) } else { self.side(1, &self.masks[1]) }
+        if left { self.side(0, &self.e[0], 0) } else { self.side(1, &self.masks[1], 0) }
     }
 
     /// What this party has of the previous party's messages, as their left verifier.
     pub(crate) fn of_prev(&self) -> Side<'_> {
-        self.side(1, &self.e[1])
+        self.side(1, &self.e[1], 2)
     }
 
     /// What this party has of the next party's messages, as their right verifier.
     pub(crate) fn of_next(&self) -> Side<'_> {
-        self.side(0, &self.masks[0])
+        self.side(0, &self.masks[0], 1)
     }
 
-    fn side<'a>(&'a self, of: usize, e: &'a [u64]) -> Side<'a> {
-        Side { operations: &self.operations, x: &self.x[of], y: &self.y[of], e }
+    fn side<'a>(&'a self, of: usize, e: &'a [u64], ahead: usize) -> Side<'a> {
+        let (operations, shuffles) = (&self.operations, &self.shuffles);
+        Side { operations, x: &self.x[of], y: &self.y[of], e, shuffles, ahead }
     }
 }

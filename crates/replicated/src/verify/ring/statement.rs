@@ -6,6 +6,7 @@
 
 use super::super::counts::Counts;
 use super::super::long_vectors::LongVectors;
+use super::shuffled::{Column, Known, Shuffled};
 use std::borrow::Cow;
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
@@ -25,6 +26,8 @@ pub(crate) enum Outputs {
     Each { count: usize, inner: usize },
     /// A product of a matrix of m x k and one of k x n.
     Matrix { m: usize, k: usize, n: usize },
+    /// So many elements of a column after a turn of a shuffle ([`super::shuffled`]), in rows of [`COLUMNS`].
+    Shuffled { count: usize },
 }
 
 /// An operation in Z_2^d.
@@ -46,7 +49,9 @@ impl Operation {
     /// Rows and columns of its outputs.
     pub(crate) fn grid(&self) -> (usize, usize) {
         match self.outputs {
-            Outputs::Each { count, .. } => (count.div_ceil(COLUMNS), count.min(COLUMNS)),
+            Outputs::Each { count, .. } | Outputs::Shuffled { count } => {
+                (count.div_ceil(COLUMNS), count.min(COLUMNS))
+            }
             Outputs::Matrix { m, n, .. } => (m, n),
         }
     }
@@ -54,7 +59,7 @@ impl Operation {
     /// Outputs.
     pub(crate) fn count(&self) -> usize {
         match self.outputs {
-            Outputs::Each { count, .. } => count,
+            Outputs::Each { count, .. } | Outputs::Shuffled { count } => count,
             Outputs::Matrix { m, n, .. } => m * n,
         }
     }
@@ -64,6 +69,7 @@ impl Operation {
         match self.outputs {
             Outputs::Each { count, inner } => [count * inner; 2],
             Outputs::Matrix { m, k, n } => [m * k, k * n],
+            Outputs::Shuffled { count } => [count, 0],
         }
     }
 
@@ -72,6 +78,7 @@ impl Operation {
         match self.outputs {
             Outputs::Each { count, inner } => 2 * count * inner,
             Outputs::Matrix { k, .. } => 2 * k,
+            Outputs::Shuffled { count } => count,
         }
     }
 
@@ -85,6 +92,7 @@ impl Operation {
         match self.outputs {
             Outputs::Each { count, inner } => count as u64 * (3 * inner as u64 + 3),
             Outputs::Matrix { m, k, n } => (m * n) as u64 * (3 * k as u64 + 3),
+            Outputs::Shuffled { count } => 3 * count as u64,
         }
     }
 }
@@ -100,6 +108,10 @@ pub(crate) struct Side<'a> {
     pub(crate) y: &'a [u64],
     /// `z_i - x_i y_i - rho_i` on the left, but of matrices `z_i - rho_i`; `rho_(i-1)` on the right.
     pub(crate) e: &'a [u64],
+    /// Of each column that was shuffled, what this party knows of its turn.
+    pub(crate) shuffles: &'a [Shuffled],
+    /// The prover's number less this party's, modulo 3.
+    pub(crate) ahead: usize,
 }
 
 /// The words of one operation.
@@ -108,11 +120,14 @@ struct Part<'a> {
     x: &'a [u64],
     y: &'a [u64],
     e: &'a [u64],
+    /// Of a column that was shuffled.
+    known: Option<Known<'a>>,
 }
 
 impl<'a> Side<'a> {
     fn parts(self) -> impl Iterator<Item = Part<'a>> {
-        let Side { operations, mut x, mut y, mut e } = self;
+        let Side { operations, mut x, mut y, mut e, shuffles, ahead } = self;
+        let mut shuffles = shuffles.iter();
         operations.iter().map(move |&operation| {
             let take = |from: &mut &'a [u64], count: usize| {
                 let (taken, rest) = from.split_at(count);
@@ -120,7 +135,12 @@ impl<'a> Side<'a> {
                 taken
             };
             let [xs, ys] = operation.operands();
-            Part { operation, x: take(&mut x, xs), y: take(&mut y, ys), e: take(&mut e, operation.count()) }
+            let known = match operation.outputs {
+                Outputs::Shuffled { .. } => shuffles.next().map(|shuffled| shuffled.known(ahead)),
+                Outputs::Each { .. } | Outputs::Matrix { .. } => None,
+            };
+            let (x, y) = (take(&mut x, xs), take(&mut y, ys));
+            Part { operation, x, y, e: take(&mut e, operation.count()), known }
         })
     }
 
@@ -150,6 +170,12 @@ impl<'a> Side<'a> {
                 prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
                 share = prime.add(share, weighed[0]);
             }
+            if let Some(known) = &part.known {
+                let columns: Vec<u64> =
+                    picked.columns.iter().map(|&word| powers.value(prime, word)).collect();
+                known.vector(left, part.column(), (&rows, &columns), prime, own);
+                continue;
+            }
             let (first, second) = own.split_at_mut(part.operation.length() / 2);
             // x_i meets y_(i-1), and y_i meets x_(i-1).
             let (of_x, of_y) = if left { (first, second) } else { (second, first) };
@@ -158,6 +184,7 @@ impl<'a> Side<'a> {
                     part.each(left, inner, [&rows, &columns], prime, part.x, of_x);
                     part.each(left, inner, [&rows, &columns], prime, part.y, of_y);
                 }
+                Outputs::Shuffled { .. } => {}
                 Outputs::Matrix { k, n, .. } => {
                     let shift = if left { part.operation.shift } else { 0 };
                     let (mut column, mut unshifted) = (vec![0; rows.len()], vec![0; k]);
@@ -191,6 +218,10 @@ fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
 }
 
 impl Part<'_> {
+    fn column(&self) -> Column<'_> {
+        Column { shift: self.operation.shift, x: self.x, e: self.e }
+    }
+
     /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
     fn each(
         &self,
@@ -240,9 +271,13 @@ impl Powers {
         Self(tables.collect())
     }
 
-    fn weight(&self, prime: &Prime, word: u64) -> Weight {
+    fn value(&self, prime: &Prime, word: u64) -> u64 {
         let bytes = self.0.iter().zip(word.to_le_bytes());
-        prime.weight(bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)])))
+        bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)]))
+    }
+
+    fn weight(&self, prime: &Prime, word: u64) -> Weight {
+        prime.weight(self.value(prime, word))
     }
 }
 
@@ -252,11 +287,15 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
     for ((left, right), picked) in left.parts().zip(right.parts()).zip(bits) {
         let columns = Picks::new(&picked.columns);
         match left.operation.outputs {
-            Outputs::Each { inner, .. } => {
+            Outputs::Each { .. } | Outputs::Shuffled { .. } => {
                 let (count, stride) = (left.operation.count(), picked.columns.len());
                 for (at, &row) in picked.rows.iter().enumerate() {
                     let outputs = at * stride..count.min((at + 1) * stride);
-                    let numbers = quotients_of_each(&left, &right, inner, outputs);
+                    let numbers = match (left.operation.outputs, &left.known) {
+                        (Outputs::Each { inner, .. }, _) => quotients_of_each(&left, &right, inner, outputs),
+                        (_, Some(known)) => known.quotients(left.column(), right.column(), outputs),
+                        (_, None) => vec![0; outputs.len()],
+                    };
                     let mut projected = [0; SUMS];
                     if numbers.len() == stride {
                         columns.add_to(&numbers, &mut projected);
