@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def sort(a: Tensor, axis: int | None = -1) -> Tensor:
     """The elements along an axis in ascending order.
 
-    With `replicated` elements are shuffled, and then sorted by comparisons whose outcomes may be known: about
-    n log2 n of them. Other protocols compare and choose in a bitonic network: some n (log2 n)**2 / 4
+    With `replicated` and `replicated-malicious` elements are shuffled, and then sorted by comparisons whose
+    outcomes may be known: about n log2 n of them. Other protocols compare and choose in a bitonic network: some n (log2 n)**2 / 4
     comparisons, each with two choices.
     """
     one = _orderly(a)
@@ -53,8 +53,8 @@ def argsort(a: Tensor, axis: int | None = -1) -> Tensor:
 def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...]:
     """Rows in the order of a key: the sorted key, and each column with its rows in the same order.
 
-    Rows with equal keys keep their order. With `replicated` every column costs one shuffle of it, however
-    many there are; other protocols choose between rows in each level of a network.
+    Rows with equal keys keep their order. With `replicated` and `replicated-malicious` every column costs one
+    shuffle of it, however many there are; other protocols choose between rows in each level of a network.
 
     Args:
         key: A vector of numbers or bools, or a tuple of vectors: rows are ordered by the first one, equal

@@ -75,6 +75,13 @@ fn most_pairs(before: usize, new: usize) -> usize {
     all.min(mean + slack).next_multiple_of(64)
 }
 
+/// Of each row its number in its group of so many `rows`, and from bit `above` on that of its group.
+pub fn places(rows: usize, above: u32, out: &mut [u32]) {
+    for (group, places) in out.chunks_mut(rows.max(1)).enumerate() {
+        (0..).zip(places).for_each(|(row, place)| *place = (group as u32) << above | row);
+    }
+}
+
 /// Where rows go from gaps: on by `by` if the bit of a row is set.
 pub fn descend(gaps: &[u32], right: &[u64], by: u32, out: &mut [u32]) {
     for (place, (out, gap)) in out.iter_mut().zip(gaps).enumerate() {

@@ -1,5 +1,6 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
+use crate::openings::DIGEST_BYTES;
 use crate::scheme::{SCHEME, held_streams};
 use crate::zero_sharing::ZeroSharing;
 use tacit_engine::Participants;
@@ -17,7 +18,7 @@ pub(crate) fn price(
     step: Step<'_>,
 ) -> Vec<(Phase, Flow)> {
     let (phase, flows) = match step {
-        Step::Stage { op, stage } => (Phase::Online, operation(plan, op, stage, zero_sharing)),
+        Step::Stage { op, stage } => (Phase::Online, operation(scheme, plan, op, stage, zero_sharing)),
         Step::Seeds { client } => (Phase::Input, seeds(client)),
         Step::Input(given) => (Phase::Input, input(plan, participants, given)),
         Step::Output(output) => (Phase::Output, scheme.output_flows(plan, participants, output)),
@@ -25,7 +26,7 @@ pub(crate) fn price(
     in_phase(phase, flows).collect()
 }
 
-fn operation(plan: &Plan, op: &Op, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
+fn operation(scheme: &Scheme, plan: &Plan, op: &Op, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
     let kind = &op.kind;
     let bits = result_bits(plan, kind, stage);
     match kind {
@@ -41,7 +42,14 @@ fn operation(plan: &Plan, op: &Op, stage: u32, zero_sharing: ZeroSharing) -> Vec
             cols.iter().flat_map(|&reg| shuffled(bits_of(plan, reg), stage as usize)).collect()
         }
         // The component that a party lacks.
-        OpKind::Open { .. } => (0..PARTIES).map(|from| Flow { from, to: prev(from), bits }).collect(),
+        OpKind::Open { .. } => {
+            let mut flows: Vec<Flow> = (0..PARTIES).map(|from| Flow { from, to: prev(from), bits }).collect();
+            if scheme.confirmed && bits > 0 {
+                let digest = |from| Flow { from, to: next(from), bits: 8 * DIGEST_BYTES as u64 };
+                flows.extend((0..PARTIES).map(digest));
+            }
+            flows
+        }
         OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
     }
 }

@@ -89,6 +89,7 @@ impl Engine for ReplicatedEngine {
                 Some(partner) => &[partner],
                 None => &[],
             },
+            (OpKind::Open { .. }, me, _) if self.verified.is_some() && job.last => &[next(me), prev(me)],
             (OpKind::Open { .. }, me, _) => &[next(me)],
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
@@ -150,7 +151,7 @@ impl Engine for ReplicatedEngine {
     fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
         #[cfg(feature = "planted")]
         if let Some(verified) = self.verified.as_mut().filter(|_| planted(Mistake::OutputsEarly)) {
-            verified.check_late(&mut self.party.session)?;
+            verified.check_late(&mut self.party)?;
         }
         self.party.open_output(output)
     }

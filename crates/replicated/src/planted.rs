@@ -72,6 +72,16 @@ pub enum Mistake {
     ShuffleUnmasked,
     /// A shuffle's orders leave everything where it was.
     ShuffleInPlace,
+    /// A party's orders have one place twice, and another not at all.
+    ShuffleTwice,
+    /// Shuffles aren't noted.
+    ShuffleUnnoted,
+    /// What a verified opening depends on isn't proved before it.
+    OpenedUnproved,
+    /// It is proved, but nobody waits until all accept.
+    OpenedUnaccepted,
+    /// Components that are opened aren't compared with what their other holder has.
+    OpeningUnconfirmed,
     /// One in what three-party protocols share.
     #[cfg(feature = "planted")]
     Shared(Shared),

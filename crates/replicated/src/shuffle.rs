@@ -12,7 +12,8 @@
 //!
 //! **Secrecy.** `P_(t+1)` doesn't know `r`, nor `P_t` `s`, so `a` and `b` are uniform to whoever receives them, whatever `x` and
 //! `pi` are. After the three turns the order is `pi_2 pi_1 pi_0`, and each party lacks one of the three: to it the whole is
-//! uniform. That holds if all follow the protocol.
+//! uniform. In `replicated` that holds if all follow the protocol; in `replicated-malicious` each turn is proved
+//! ([`crate::turns`]).
 //!
 //! **Cost.** An element to and fro in each turn: two from each party for every element of every column, and three rounds.
 //!
@@ -22,6 +23,7 @@
 use crate::planted::{Mistake, planted};
 use crate::state::ReplicatedEngine;
 use crate::step;
+use crate::turns::{Column, Turn};
 use std::ops::Range;
 use tacit_engine::bank::Bank;
 use tacit_engine::wire::{message_bytes, message_of, unpack_columns};
@@ -72,8 +74,14 @@ impl ReplicatedEngine {
         self.send(job, partner, message)
     }
 
-    /// Adds the partner's blocks.
+    /// Adds the partner's blocks; notes a turn that has ended.
     pub(crate) fn shuffle_finish(&mut self, job: &Job, blocks: usize, dst: &[Reg]) -> Result<(), Error> {
+        self.add_part(job, blocks, dst)?;
+        if job.last { self.note_turn(job) } else { Ok(()) }
+    }
+
+    /// Adds the partner's blocks, where there is one.
+    fn add_part(&mut self, job: &Job, blocks: usize, dst: &[Reg]) -> Result<(), Error> {
         let Some(partner) = partner(self.me, job.stage) else { return Ok(()) };
         let pieces: Vec<(Register, Range<usize>)> = dst
             .iter()
@@ -104,7 +112,7 @@ impl ReplicatedEngine {
         let partner = partner(self.me, job.stage);
         let order = partner.map(|partner| order(self.key(partner), draw, blocks));
         let is_first = self.me == job.stage as usize;
-        let mut block = 0;
+        let (mut block, mut columns) = (0, Vec::new());
         for (&from, &dst) in cols.iter().zip(dst) {
             let shape = self.party.plan.register(dst);
             let from = if job.stage == 0 { from } else { dst };
@@ -129,10 +137,18 @@ impl ReplicatedEngine {
                 }
                 None => (masked(self.key(next)), masked(self.key(prev))),
             };
+            if self.verified.is_some() {
+                let x = [&self.party.own, &self.party.prev].map(|bank| bank.get(from));
+                let part = order.is_some().then_some(if is_first { &own } else { &other });
+                columns.push(Column::new(shape, x, part));
+            }
             self.party.own.put(dst, own);
             self.party.prev.put(dst, other);
             block += drawn_bytes(shape).div_ceil(BLOCK) as u64;
             self.party.session.mesh().tick()?;
+        }
+        if let Some(verified) = &mut self.verified {
+            verified.turns.insert(job.op, Turn { order, columns });
         }
         Ok(())
     }
@@ -158,6 +174,11 @@ fn order(stream: &mut PrssStream, draw: Draw, blocks: usize) -> Vec<u32> {
         for (at, word) in (first..).zip(&*words) {
             order.swap(at, below(u128::from_le_bytes(*word), at as u128 + 1) as usize);
         }
+    }
+    if planted(Mistake::ShuffleTwice)
+        && let [first, .., last] = &mut order[..]
+    {
+        *first = *last;
     }
     order
 }

@@ -18,12 +18,13 @@
 //! nonces of all parties. A zero-sharing that all parties know hides the components from clients. Inputs of parties
 //! have a component that is zero, so the components of several outputs can tell more than the outputs.
 
-use crate::checks::{Verified, noted_words, refuse_unverified};
+use crate::checks::{Verified, refuse_unverified};
 use crate::cost;
 use crate::inputs::give_seeds;
 use crate::scheme::SCHEME;
+use crate::segments::segments;
 use crate::state::ReplicatedEngine;
-use crate::verify::{Challenges, Limits, ProofParams, batches, proved_at_its_end, traffic};
+use crate::verify::{Challenges, Limits, ProofParams, proved_at_its_end, traffic};
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
@@ -39,7 +40,7 @@ use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
 use tacit_threeparty::products::Results;
-use tacit_threeparty::{ComponentsClient, Scheme, refresh};
+use tacit_threeparty::{ComponentsClient, PARTIES, Scheme, refresh};
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +189,8 @@ impl Protocol for ReplicatedMalicious {
                 .without(Feature::Fp128)
                 .with(Feature::Keep)
                 .with(Feature::PublicInputs)
+                .with_shuffle(PARTIES as u8)
+                .with_sorts()
                 .holding_ranges()
                 .or_bits(),
             // Numbers are bits where products have no proof.
@@ -204,10 +207,11 @@ impl Protocol for ReplicatedMalicious {
         if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
             checks.round(Phase::Input, CONFIRMED.to_all(HASH_BITS));
         }
-        let products = batches(plan, Limits::of(self.cut.batch_words));
-        let proofs = traffic(noted_words(plan), &products, self.cut, self.challenges);
-        checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
-        checks.round(Phase::Verify, CONFIRMED.to_all(HASH_BITS));
+        for segment in segments(plan, Limits::of(self.cut.batch_words)) {
+            let proofs = traffic(segment.counts.words, &segment.batches, self.cut, self.challenges);
+            checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
+            checks.round(Phase::Verify, CONFIRMED.to_all(HASH_BITS));
+        }
         if clients_learn(plan, participants) {
             // In the round of the acceptances.
             checks.flows.extend(CONFIRMED.key_flows().map(|flow| (Phase::Verify, flow)));

@@ -7,9 +7,9 @@ mod table;
 
 use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, OpKind, Plan, Rows, To, Width};
-use tacit_replicated::ReplicatedMalicious;
+use tacit_replicated::{ReplicatedMalicious, step};
 use tacit_testkit::conformance::order::held_to;
-use tacit_testkit::with_parameters;
+use tacit_testkit::{Draws, with_parameters};
 
 fn with(parameters: &[(&str, &str)]) -> &'static dyn Protocol {
     with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters)
@@ -81,5 +81,37 @@ fn of_several_batches_of_both() {
     for parameter in [("soundness", "50"), ("soundness", "100")] {
         let protocol = with(&[parameter, ("batch", "64")]);
         held_to(&[cases::case(protocol, mixed(3000))], &table::ANY, 1);
+    }
+}
+
+/// Shuffles alone, whose proofs are those of products.
+#[test]
+fn of_shuffles() {
+    for parameter in [("soundness", "50"), ("soundness", "100")] {
+        let cases = [1, 20].map(|cols| cases::case(with(&[parameter]), cases::shuffled(cols)));
+        held_to(&cases, &table::ONE_BATCH, 1);
+        held_to(&cases, &table::ANY, 1);
+    }
+    // Batches that end in the middle of a turn.
+    let small = cases::case(with(&[("batch", "64")]), cases::shuffled(1500));
+    held_to(&[small], &table::ANY, 3);
+}
+
+/// Nothing is opened before all that it depends on is proved, and everybody has accepted it.
+#[test]
+fn of_openings() {
+    let case = cases::case(with(&[]), cases::opened(9));
+    let steps = |until: u32| {
+        let run = case.run(&Draws::fixed(1));
+        let deliveries = run.trace.deliveries();
+        let end = deliveries.iter().position(|sent| {
+            sent.at.part == step::OPERATION && sent.at.op == cases::OPENINGS[until as usize]
+        });
+        let proofs = deliveries[..end.expect("it is opened")].iter().filter(|sent| sent.at.is_aside());
+        proofs.map(|sent| sent.at.batch + 1).max()
+    };
+    assert_eq!([steps(0), steps(1)], table::STEPS.map(Some), "how many steps these proofs have");
+    for parameter in [("soundness", "50"), ("soundness", "100")] {
+        held_to(&[cases::case(with(&[parameter]), cases::opened(9))], &table::OPENED, 1);
     }
 }

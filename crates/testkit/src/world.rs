@@ -321,7 +321,9 @@ impl State {
         if let Event::Frame(frame) = &parcel.event
             && frame.kind == FrameKind::Data
         {
-            if frame.at.part >= step::OPERATION && !step::is_offline(frame.at.part) {
+            // Proofs stand aside: what they take is no round of an operation, though one that opens waits for them.
+            let is_operation = frame.at.part >= step::OPERATION && !frame.at.is_aside();
+            if is_operation && !step::is_offline(frame.at.part) {
                 self.seats[me].depth = self.seats[me].depth.max(parcel.depth);
             }
             self.deliveries.push(Delivery {

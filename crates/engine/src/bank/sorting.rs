@@ -19,6 +19,11 @@ impl Bank {
                 number(out.words_mut(), cols, *block, *words, *at);
                 Ok(())
             }
+            Insertion::Places { rows, above, .. } => {
+                let cols = self.shape(dst).cols;
+                insertion::places(*rows, *above, &mut out.words_mut()[..cols]);
+                Ok(())
+            }
             Insertion::Descend { gaps, right, by, .. } => {
                 insertion::descend(self.numbers(*gaps), self.get(*right).words(), *by, out.words_mut());
                 Ok(())

@@ -47,8 +47,9 @@ mod tournament;
 mod weight;
 mod zeroed;
 
-use crate::capabilities::{Capabilities, Numbers};
+use crate::capabilities::{Capabilities, Feature, Numbers};
 use crate::error::{Fault, ProgramError, Source};
+use crate::expand::Expanded;
 use crate::node::{Node, NodeId};
 use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Form, Layout, Local, Plan, Reg, To};
@@ -113,9 +114,13 @@ fn lowered(
     capabilities: Capabilities,
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
-    let by_network = |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort);
-    let networks = program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()?;
-    let run = |capabilities, holds_ranges| match &networks {
+    let with_networks = |capabilities: Capabilities| {
+        let by_network =
+            |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort, capabilities.numbers);
+        program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()
+    };
+    let networks = with_networks(capabilities)?;
+    let run_with = |networks: &Option<Expanded>, capabilities, holds_ranges| match networks {
         None => Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything),
         Some(networks) => {
             let lowering = Lowering::new(&networks.program, capabilities);
@@ -124,6 +129,7 @@ fn lowered(
             lowered.map(|lowered| lowered.of(program))
         }
     };
+    let run = |capabilities, holds_ranges| run_with(&networks, capabilities, holds_ranges);
     let elements = run(capabilities, false).and_then(|lowered| {
         let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
         if held { run(capabilities, true) } else { Ok(lowered) }
@@ -132,7 +138,9 @@ fn lowered(
     if !capabilities.or_bits || elements.as_ref().is_ok_and(decided) {
         return elements;
     }
-    let bits = run(Capabilities { numbers: Numbers::BitsAlone, ..capabilities }, false);
+    // What shuffles long words of bits is dear to prove.
+    let as_bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities }.without(Feature::Insertion);
+    let bits = with_networks(as_bits).and_then(|networks| run_with(&networks, as_bits, false));
     match (&elements, &bits) {
         (Ok(elements), Ok(bits)) if weight(&elements.plan) <= weight(&bits.plan) => {}
         (_, Ok(_)) => return bits,

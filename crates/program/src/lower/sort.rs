@@ -14,13 +14,14 @@ pub(super) use choice::is_network_cheaper;
 use super::lowering::Lowering;
 use super::repeat::Place;
 use super::shuffle::Column;
+use crate::capabilities::Numbers;
 use crate::insertion::{Phase, phases};
 use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{Domain, Insertion, Layout, Local, OpKind, Opening, Public, Reg, Width};
 
 /// Numbers of rows and gaps.
-const NUMBERS: Domain = Domain::Ring(Width::W32);
+pub(super) const NUMBERS: Domain = Domain::Ring(Width::W32);
 
 /// Keys, and what tells equal ones apart, as bits: a block for each row, whose low `bits` count.
 #[derive(Clone, Copy)]
@@ -55,15 +56,28 @@ impl Lowering<'_> {
         let mut columns: Vec<Column> =
             columns.into_iter().map(|(node, from)| self.column(node, from)).collect();
         if rows > 1 {
-            let words = self.sort_keys(keys, length);
+            // A proof of a shuffle is of numbers, so that where there are proofs words are made after it.
+            let words = (!self.makes_words_late()).then(|| self.sort_keys(keys, length));
+            let first = match &words {
+                Some(words) => words.reg,
+                None => self.sort_places(rows, length),
+            };
             // Those that don't fill bytes come last, so that what fills up a message is at its end.
             columns.sort_by_key(|column| {
                 let shape = self.plan.shape(column.reg);
                 shape.domain == Domain::Bits && !shape.cols.is_multiple_of(8)
             });
-            let cols = std::iter::once(words.reg).chain(columns.iter().map(|column| column.reg)).collect();
+            let cols = std::iter::once(first).chain(columns.iter().map(|column| column.reg)).collect();
             let mut shuffled = self.shuffled(cols, rows).into_iter();
-            let words = Keys { reg: shuffled.next().unwrap_or(words.reg), ..words };
+            let first = shuffled.next().unwrap_or(first);
+            let words = match words {
+                Some(words) => Keys { reg: first, ..words },
+                None => {
+                    let own = columns.iter().zip(shuffled.as_slice()).find(|(column, _)| column.node == id);
+                    let elements = own.map_or(first, |(_, &reg)| reg);
+                    self.shuffled_keys(keys, length, elements, first)
+                }
+            };
             let order = self.order(words, rows);
             for (column, from) in columns.iter_mut().zip(shuffled) {
                 column.reg = self.at_places(from, order, self.plan.shape(from).cols / rows);
@@ -72,6 +86,11 @@ impl Lowering<'_> {
         for Column { node, reg, format } in columns {
             self.put_whole(node, reg, format);
         }
+    }
+
+    /// Whether keys become bits after the shuffle. Then their places are a column of numbers.
+    fn makes_words_late(&self) -> bool {
+        self.capabilities.numbers == Numbers::ThreeComponents
     }
 
     /// The order of shuffled rows: a public register of their numbers.

@@ -16,13 +16,15 @@ pub enum Insertion {
     Pairs { gaps: Reg, count: u32, first: u32, dst: Reg },
     /// The sorted rows, if there are any, and the new ones in order. `less` has a bit for each of the pairs.
     Merge { sorted: Option<Reg>, gaps: Reg, less: Reg, dst: Reg },
+    /// Of each row its number among those of its group of so many `rows`, and from bit `above` on that of its group.
+    Places { rows: usize, above: u32, dst: Reg },
 }
 
 impl Insertion {
     /// The registers read.
     pub fn reads(&self) -> Vec<Reg> {
         match self {
-            Self::Numbers { .. } => vec![],
+            Self::Numbers { .. } | Self::Places { .. } => vec![],
             Self::Descend { gaps, right, .. } => vec![*gaps, *right],
             Self::Pairs { gaps, .. } => vec![*gaps],
             Self::Merge { sorted, gaps, less, .. } => sorted.iter().copied().chain([*gaps, *less]).collect(),
@@ -33,6 +35,7 @@ impl Insertion {
     pub const fn writes(&self) -> Reg {
         match self {
             Self::Numbers { dst, .. }
+            | Self::Places { dst, .. }
             | Self::Descend { dst, .. }
             | Self::Pairs { dst, .. }
             | Self::Merge { dst, .. } => *dst,

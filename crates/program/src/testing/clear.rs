@@ -262,6 +262,7 @@ impl<'a> Clear<'a> {
                 let number = |col: usize| ((col / block / words) as u128) << at;
                 return (0..cols).map(|col| number(col) >> (col % block) & 1).collect();
             }
+            Insertion::Places { rows, above, .. } => insertion::places(*rows, *above, &mut out),
             Insertion::Descend { gaps, right, by, .. } => {
                 let right: Vec<u64> = words(*right);
                 insertion::descend(&numbers(*gaps), &right, *by, &mut out);

@@ -200,6 +200,11 @@ impl Proofs {
         self.products.note(operation, words);
     }
 
+    /// Notes a column after a turn of a shuffle ([`ring::Log::note_shuffled`]).
+    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: ring::Shuffled) {
+        self.products.note_shuffled(operation, words, shuffled);
+    }
+
     /// Takes a step for every batch that is complete.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
 
+use crate::capabilities::Numbers;
 use crate::insertion::phases;
 use crate::node::NodeId;
 use crate::operations::Operation;
@@ -9,11 +10,14 @@ use crate::width::Format;
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
 const ROUND: u64 = 1 << 18;
 
+/// Rounds of the proofs that come before an opening, where numbers have three components: parties may deviate then.
+const CHECK: u64 = 12;
+
 /// From so many comparisons on an AND is spent on each bit, and a round.
 const MANY: usize = 1 << 14;
 
 /// Whether a network is cheaper than opened comparisons of shuffled rows: for matrices of very short rows.
-pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId) -> bool {
+pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numbers: Numbers) -> bool {
     let keys = &program.node(program.node(sort).operands[0]).ty;
     let (rows, length) = (keys.len(), keys.shape[1]);
     let own = Format::of(keys).bits as u64;
@@ -23,11 +27,12 @@ pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId) -> b
         .filter(|node| node.operation == Operation::SortToo && node.operands[0] == sort);
     let columns: u64 =
         too.map(|node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64).sum();
-    opened(rows, own, columns) > network(rows, length, own, columns)
+    let checked = if numbers == Numbers::ThreeComponents { CHECK } else { 0 };
+    opened(rows, own, columns, checked) > network(rows, length, own, columns)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
-fn opened(rows: usize, key: u64, columns: u64) -> u64 {
+fn opened(rows: usize, key: u64, columns: u64, checked: u64) -> u64 {
     let word = key + log2(rows);
     // A split and an adder; two elements of each column in the shuffle.
     let (mut bits, mut rounds) =
@@ -37,7 +42,7 @@ fn opened(rows: usize, key: u64, columns: u64) -> u64 {
         for (count, times) in [(new, u64::from(phase.levels)), (phase.pairs, 1)] {
             let (ands, deep) = if count < MANY { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
             bits += times * count as u64 * (ands + 1);
-            rounds += times * (deep + 1);
+            rounds += times * (deep + 1 + checked);
         }
     }
     bits.saturating_add(rounds * ROUND)
@@ -72,7 +77,7 @@ mod tests {
             (1 << 20, 1 << 20, false),
         ] {
             for (key, columns) in [(8, 0), (32, 32), (64, 64)] {
-                let [one, other] = [opened(rows, key, columns), network(rows, length, key, columns)];
+                let [one, other] = [opened(rows, key, columns, 0), network(rows, length, key, columns)];
                 assert_eq!(one > other, is_network, "{rows} in rows of {length}: {one}, {other}");
             }
         }

@@ -2,9 +2,10 @@
 //! components are zero by the plan.
 
 use super::super::counts::Counts;
+use super::shuffled::Shuffled;
 use super::statement::{Operation, Outputs, Side, longest};
 use tacit_engine::Job;
-use tacit_program::plan::{Components, MatrixShape, Modulus, Op, OpKind, Plan};
+use tacit_program::plan::{Components, MatrixShape, Modulus, OpKind, Plan, Reg};
 use tacit_threeparty::{PARTIES, next, prev};
 
 /// Elements of vectors over F_p for a word of ANDs that a batch has: 2^21 for 2^16, which are 2^20 products.
@@ -23,14 +24,24 @@ const FEW_OUTPUTS: usize = 64;
 const PIECE: usize = 1 << 16;
 
 /// The operations that a job adds to the log, each with its first row: of matrices the last job of an operation adds one
-/// for each product.
+/// for each product. The last job of a shuffle's turn adds one for each column, with its number.
 pub(crate) fn noted(plan: &Plan, job: &Job) -> Vec<(Operation, usize)> {
     let op = plan.op(job.op);
     let (kind, has) = (&op.kind, op.operands);
-    let Modulus::PowerOfTwo(bits) = plan.register(kind.writes()[0]).domain.modulus() else {
-        return Vec::new();
+    let shift_of = |reg: Reg| match plan.register(reg).domain.modulus() {
+        Modulus::PowerOfTwo(bits) => 64_u32.checked_sub(bits.into()),
+        _ => None,
     };
-    let shift = 64 - u32::from(bits);
+    if let OpKind::Shuffle { dst, .. } = kind {
+        let column = |(at, &reg): (usize, &Reg)| {
+            let outputs = Outputs::Shuffled { count: plan.register(reg).len() };
+            shift_of(reg)
+                .filter(|_| job.last)
+                .map(|shift| (Operation { outputs, shift, has: [Components::ALL; 2] }, at))
+        };
+        return dst.iter().enumerate().filter_map(column).collect();
+    }
+    let Some(shift) = shift_of(kind.writes()[0]) else { return Vec::new() };
     match *kind {
         OpKind::Mul { .. } => pieces(job, 1, 1, shift, has),
         OpKind::MatMul { shape, .. } if by_outputs(shape) => pieces(job, shape.n, shape.k, shift, has),
@@ -64,11 +75,16 @@ pub(crate) fn proved_at_its_end(kind: &OpKind) -> bool {
     matches!(kind, OpKind::MatMul { shape, .. } if !by_outputs(*shape))
 }
 
-/// Whether a product of matrices is too large for a proof.
-pub(crate) fn is_too_large(kind: &OpKind) -> bool {
-    let OpKind::MatMul { shape: MatrixShape { m, k, n, .. }, .. } = *kind else { return false };
-    let size = (m as u128 * n as u128) * (3 * k as u128 + 3);
-    2 * k > MOST_ELEMENTS || size > u128::from(MOST_SIZE)
+/// Whether a product of matrices, or a column that is shuffled, is too large for a proof.
+pub(crate) fn is_too_large(plan: &Plan, kind: &OpKind) -> bool {
+    match *kind {
+        OpKind::MatMul { shape: MatrixShape { m, k, n, .. }, .. } => {
+            let size = (m as u128 * n as u128) * (3 * k as u128 + 3);
+            2 * k > MOST_ELEMENTS || size > u128::from(MOST_SIZE)
+        }
+        OpKind::Shuffle { ref cols, .. } => cols.iter().any(|&reg| plan.register(reg).len() > MOST_ELEMENTS),
+        _ => false,
+    }
 }
 
 /// Where batches end: before an operation with which they would be too large.
@@ -116,30 +132,35 @@ impl Limits {
     }
 }
 
-/// How much there is to prove of a plan's products.
-pub(crate) fn counts(plan: &Plan) -> Counts {
-    let of = |(_, address, times): (&Op, u32, u64)| {
-        let noted = tacit_engine::jobs(plan, address, 0).flat_map(|job| noted(plan, &job));
-        let once = noted.fold(Counts::default(), |sum, (operation, _)| sum.and(operation.counts()));
-        Counts { words: 0, elements: times * once.elements, outputs: times * once.outputs }
-    };
-    plan.counted_ops().map(of).fold(Counts::default(), Counts::and)
+/// Where the batches of some operations end.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    limits: Limits,
+    last: Option<Extent>,
+    /// The elements of each batch that is complete.
+    complete: Vec<usize>,
 }
 
-/// The lengths of the vectors of each batch of a plan's products.
-pub(crate) fn batches(plan: &Plan, limits: Limits) -> Vec<usize> {
-    let stages = plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>());
-    let jobs = stages.flat_map(|stage| tacit_engine::jobs(plan, stage.op, stage.stage.into()));
-    let (mut all, mut last): (Vec<usize>, Option<Extent>) = (Vec::new(), None);
-    for (operation, _) in jobs.flat_map(|job| noted(plan, &job)) {
-        let with = |extent| limits.with(extent, &operation);
-        let alone = Extent::default().and(&operation);
-        last = Some(
-            last.and_then(|last| with(last).or_else(|| (all.push(last.longest()), None).1)).unwrap_or(alone),
-        );
+impl Cut {
+    /// Of none yet.
+    pub(crate) const fn new(limits: Limits) -> Self {
+        Self { limits, last: None, complete: Vec::new() }
     }
-    all.extend(last.map(Extent::longest));
-    all
+
+    /// An operation more.
+    pub(crate) fn add(&mut self, operation: &Operation) {
+        let more = self.last.and_then(|last| self.limits.with(last, operation));
+        if more.is_none() {
+            self.complete.extend(self.last.map(Extent::longest));
+        }
+        self.last = Some(more.unwrap_or_else(|| Extent::default().and(operation)));
+    }
+
+    /// The lengths of each batch's vectors, once no operation is added any more.
+    pub(crate) fn end(mut self) -> Vec<usize> {
+        self.complete.extend(self.last.map(Extent::longest));
+        self.complete
+    }
 }
 
 /// What a party has of an operation; nothing of components that are zero by the plan, and of messages that nobody sends.
@@ -175,14 +196,26 @@ impl Log {
 
     /// Notes an operation.
     pub(crate) fn note(&mut self, operation: Operation, words: Words) {
-        let alone = Extent::default().and(&operation);
-        let more = self.limits.with(self.extent, &operation).filter(|_| !self.last.operations.is_empty());
+        self.room_for(&operation);
+        self.last.note(operation, words);
+    }
+
+    /// Begins another batch, if this one has no room for an operation.
+    fn room_for(&mut self, operation: &Operation) {
+        let alone = Extent::default().and(operation);
+        let more = self.limits.with(self.extent, operation).filter(|_| !self.last.operations.is_empty());
         if more.is_none() {
             let whole = self.rest();
             self.complete.extend(whole);
         }
         self.extent = more.unwrap_or(alone);
-        self.last.note(operation, words);
+    }
+
+    /// Notes a column after a turn of a shuffle. Its words are `x`, and for `z` and the masks what the left and the right
+    /// verifier of each proof has beside it ([`super::shuffled`]).
+    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+        self.room_for(&operation);
+        self.last.note_shuffled(operation, words, shuffled);
     }
 
     /// A batch to which no operation is added any more.
@@ -205,6 +238,7 @@ impl Log {
             return;
         }
         batch.operations.clear();
+        batch.shuffles.clear();
         [&mut batch.x, &mut batch.y, &mut batch.e, &mut batch.masks]
             .into_iter()
             .flatten()
@@ -224,12 +258,13 @@ pub(crate) struct Batch {
     /// Of the own messages' relation, and of the previous party's.
     e: [Vec<u64>; 2],
     masks: [Vec<u64>; 2],
+    shuffles: Vec<Shuffled>,
 }
 
 impl Batch {
     pub(super) fn new(me: usize) -> Self {
-        let (operations, x, y, e, masks) = Default::default();
-        Self { me, operations, x, y, e, masks }
+        let (operations, x, y, e, masks, shuffles) = Default::default();
+        Self { me, operations, x, y, e, masks, shuffles }
     }
 
     /// The length of its vectors.
@@ -242,11 +277,19 @@ impl Batch {
         self.operations.iter().fold(Counts::default(), |sum, operation| sum.and(operation.counts()))
     }
 
+    pub(super) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+        self.note(operation, words);
+        self.shuffles.push(shuffled);
+    }
+
     pub(super) fn note(&mut self, operation: Operation, words: Words) {
         let Words { x, y, z: mut e, masks } = words;
         let low = u64::MAX >> operation.shift;
         for (side, prover) in [self.me, prev(self.me)].into_iter().enumerate() {
             let e = &mut e[side];
+            if let Outputs::Shuffled { .. } = operation.outputs {
+                continue;
+            }
             e.iter_mut().zip(&masks[side]).for_each(|(z, mask)| *z = z.wrapping_sub(*mask));
             if let Outputs::Each { inner, .. } = operation.outputs
                 && operation.has.iter().all(|has| has.has(prover))
@@ -285,6 +328,8 @@ impl Batch {
     }
 
     fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {
-        Side { prover, left, operations: &self.operations, x: &self.x[of], y: &self.y[of], e }
+        let (operations, shuffles) = (&self.operations, &self.shuffles);
+        let ahead = (prover + PARTIES - self.me) % PARTIES;
+        Side { prover, left, operations, x: &self.x[of], y: &self.y[of], e, shuffles, ahead }
     }
 }

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `log` | what a party notes of every product until it is proved, and where batches end |
 //! | `statement` | the statement as polynomials over the integers, and as vectors over F_p |
+//! | `shuffled` | the statement of a shuffle's turns |
 //! | `coins` | bits, primes and points from seeds |
 //! | `quotients` | quotients by 2^64 as they are shared |
 //! | `fold` | folding over F_p |
@@ -29,11 +30,13 @@ mod coins;
 mod fold;
 pub(super) mod log;
 mod quotients;
+mod shuffled;
 mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use log::{Batch, Limits, Log, Words, batches, counts, is_too_large, noted, proved_at_its_end};
+pub(crate) use log::{Batch, Cut, Limits, Log, Words, is_too_large, noted, proved_at_its_end};
+pub(crate) use shuffled::Shuffled;
 pub(crate) use statement::{Operation, Outputs};
 
 use super::draws;

@@ -6,6 +6,7 @@
 
 use super::super::counts::Counts;
 use super::super::long_vectors::LongVectors;
+use super::shuffled::{Column, Known, Shuffled};
 use std::borrow::Cow;
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
@@ -27,6 +28,8 @@ pub(crate) enum Outputs {
     Each { count: usize, inner: usize },
     /// A product of a matrix of m x k and one of k x n.
     Matrix { m: usize, k: usize, n: usize },
+    /// So many elements of a column after a turn of a shuffle ([`super::shuffled`]), in rows of [`COLUMNS`].
+    Shuffled { count: usize },
 }
 
 /// An operation in Z_2^d.
@@ -50,7 +53,9 @@ impl Operation {
     /// Rows and columns of its outputs.
     pub(crate) fn grid(&self) -> (usize, usize) {
         match self.outputs {
-            Outputs::Each { count, .. } => (count.div_ceil(COLUMNS), count.min(COLUMNS)),
+            Outputs::Each { count, .. } | Outputs::Shuffled { count } => {
+                (count.div_ceil(COLUMNS), count.min(COLUMNS))
+            }
             Outputs::Matrix { m, n, .. } => (m, n),
         }
     }
@@ -58,7 +63,7 @@ impl Operation {
     /// Outputs.
     pub(crate) fn count(&self) -> usize {
         match self.outputs {
-            Outputs::Each { count, .. } => count,
+            Outputs::Each { count, .. } | Outputs::Shuffled { count } => count,
             Outputs::Matrix { m, n, .. } => m * n,
         }
     }
@@ -85,17 +90,18 @@ impl Operation {
         match self.outputs {
             Outputs::Each { count, inner } => [count * inner; 2],
             Outputs::Matrix { m, k, n } => [m * k, k * n],
+            Outputs::Shuffled { count } => [count, 0],
         }
     }
 
     /// Elements that it has in this party's vectors over F_p.
     pub(crate) fn length(&self, prover: usize) -> usize {
         let terms = self.terms(prover).map(usize::from).iter().sum::<usize>();
-        terms
-            * match self.outputs {
-                Outputs::Each { count, inner } => count * inner,
-                Outputs::Matrix { k, .. } => k,
-            }
+        match self.outputs {
+            Outputs::Each { count, inner } => terms * count * inner,
+            Outputs::Matrix { k, .. } => terms * k,
+            Outputs::Shuffled { count } => count,
+        }
     }
 
     /// How much there is to prove, by all three.
@@ -109,6 +115,7 @@ impl Operation {
         match self.outputs {
             Outputs::Each { count, inner } => count as u64 * (3 * inner as u64 + 3),
             Outputs::Matrix { m, k, n } => (m * n) as u64 * (3 * k as u64 + 3),
+            Outputs::Shuffled { count } => 3 * count as u64,
         }
     }
 }
@@ -129,6 +136,10 @@ pub(crate) struct Side<'a> {
     pub(crate) y: &'a [u64],
     /// `z_i - x_i y_i - rho_i` on the left, but of matrices `z_i - rho_i`; `rho_(i-1)` on the right. Only of what is proved.
     pub(crate) e: &'a [u64],
+    /// Of each column that was shuffled, what this party knows of its turn.
+    pub(crate) shuffles: &'a [Shuffled],
+    /// The prover's number less this party's, modulo 3.
+    pub(crate) ahead: usize,
 }
 
 /// The words of one operation that is proved.
@@ -138,6 +149,8 @@ struct Part<'a> {
     x: &'a [u64],
     y: &'a [u64],
     e: &'a [u64],
+    /// Of a column that was shuffled.
+    known: Option<Known<'a>>,
 }
 
 impl<'a> Side<'a> {
@@ -147,8 +160,9 @@ impl<'a> Side<'a> {
     }
 
     fn parts(self) -> impl Iterator<Item = Part<'a>> {
-        let Side { prover, left, operations, mut x, mut y, mut e } = self;
+        let Side { prover, left, operations, mut x, mut y, mut e, shuffles, ahead } = self;
         let component = if left { prover } else { prev(prover) };
+        let mut shuffles = shuffles.iter();
         operations.iter().filter_map(move |&operation| {
             let take = |from: &mut &'a [u64], count: usize| {
                 let (taken, rest) = from.split_at(count);
@@ -158,9 +172,13 @@ impl<'a> Side<'a> {
             let [xs, ys] = operation.operands();
             let x = take(&mut x, if operation.has[0].has(component) { xs } else { 0 });
             let y = take(&mut y, if operation.has[1].has(component) { ys } else { 0 });
+            let known = match operation.outputs {
+                Outputs::Shuffled { .. } => shuffles.next().map(|shuffled| shuffled.known(ahead)),
+                Outputs::Each { .. } | Outputs::Matrix { .. } => None,
+            };
             operation.is_proved_by(prover).then(|| {
                 let e = take(&mut e, operation.count());
-                Part { operation, terms: operation.terms(prover), x, y, e }
+                Part { operation, terms: operation.terms(prover), x, y, e, known }
             })
         })
     }
@@ -190,6 +208,12 @@ impl<'a> Side<'a> {
                 prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
                 share = prime.add(share, weighed[0]);
             }
+            if let Some(known) = &part.known {
+                let columns: Vec<u64> =
+                    picked.columns.iter().map(|&word| powers.value(prime, word)).collect();
+                known.vector(left, part.column(), (&rows, &columns), prime, own);
+                continue;
+            }
             // x_i meets y_(i-1), and y_i meets x_(i-1).
             let [is_first, is_second] = part.terms;
             let (first, second) = own.split_at_mut(match [is_first, is_second] {
@@ -210,6 +234,7 @@ impl<'a> Side<'a> {
                         }
                     }
                 }
+                Outputs::Shuffled { .. } => {}
                 Outputs::Matrix { k, n, .. } => {
                     let shift = if left { part.operation.shift } else { 0 };
                     let (mut column, mut unshifted) = (vec![0; rows.len()], vec![0; k]);
@@ -249,6 +274,10 @@ pub(crate) fn longest(operations: &[Operation]) -> usize {
 }
 
 impl Part<'_> {
+    fn column(&self) -> Column<'_> {
+        Column { shift: self.operation.shift, x: self.x, e: self.e }
+    }
+
     /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
     fn each(
         &self,
@@ -298,9 +327,13 @@ impl Powers {
         Self(tables.collect())
     }
 
-    fn weight(&self, prime: &Prime, word: u64) -> Weight {
+    fn value(&self, prime: &Prime, word: u64) -> u64 {
         let bytes = self.0.iter().zip(word.to_le_bytes());
-        prime.weight(bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)])))
+        bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)]))
+    }
+
+    fn weight(&self, prime: &Prime, word: u64) -> Weight {
+        prime.weight(self.value(prime, word))
     }
 }
 
@@ -310,11 +343,15 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
     for ((left, right), picked) in left.parts().zip(right.parts()).zip(bits) {
         let columns = Picks::new(&picked.columns);
         match left.operation.outputs {
-            Outputs::Each { inner, .. } => {
+            Outputs::Each { .. } | Outputs::Shuffled { .. } => {
                 let (count, stride) = (left.operation.count(), picked.columns.len());
                 for (at, &row) in picked.rows.iter().enumerate() {
                     let outputs = at * stride..count.min((at + 1) * stride);
-                    let numbers = quotients_of_each(&left, &right, inner, outputs);
+                    let numbers = match (left.operation.outputs, &left.known) {
+                        (Outputs::Each { inner, .. }, _) => quotients_of_each(&left, &right, inner, outputs),
+                        (_, Some(known)) => known.quotients(left.column(), right.column(), outputs),
+                        (_, None) => vec![0; outputs.len()],
+                    };
                     let mut projected = [0; SUMS];
                     if numbers.len() == stride {
                         columns.add_to(&numbers, &mut projected);

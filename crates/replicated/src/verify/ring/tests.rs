@@ -68,6 +68,7 @@ fn batches(operations: &[Operation], mut draw: impl FnMut() -> u64) -> [Batch; 3
                     Outputs::Matrix { k, n, .. } => {
                         (0..k).for_each(|at| add(output / n * k + at, at * n + output % n));
                     }
+                    Outputs::Shuffled { .. } => unreachable!("columns have batches of their own"),
                 }
                 let [own, other] = [me, before].map(|of| masks[of].get(output).copied().unwrap_or_default());
                 *z = z.wrapping_add(own).wrapping_sub(other);
@@ -487,4 +488,110 @@ fn the_bound_is_that_of_the_page() {
         + 126.0 / 2_f64.powi(60)
         + 168.0 / (2_f64.powi(60) - 17.0);
     assert!(chance < 2_f64.powi(-51));
+}
+
+/// The batches of three parties after a turn of a shuffle of two columns, and after a product; `order` is the turn's.
+fn after_turn(
+    turn: usize,
+    count: usize,
+    shift: u32,
+    order: &[u32],
+    draw: &mut impl FnMut() -> u64,
+) -> [Batch; 3] {
+    let product = [of(Outputs::Each { count: 3, inner: 1 }, 0)];
+    let mut batches = batches(&product, &mut *draw);
+    let [first, second, third] = [0, 1, 2].map(|ahead| (turn + ahead) % 3);
+    for _ in 0..2 {
+        let mut vector = || (0..count).map(|_| draw()).collect::<Vec<u64>>();
+        let x = [vector(), vector(), vector()];
+        let (r, s) = (vector(), vector());
+        let moved = |x: &[u64]| order.iter().map(|&place| x[place as usize]).collect::<Vec<u64>>();
+        let less =
+            |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b)).collect::<Vec<u64>>();
+        // a = pi(x_t + x_(t-1)) - r, so that e is pi(x_(t-1)) - r; and b.
+        let e = less(&moved(&x[third]), &r);
+        let b = less(&moved(&x[second]), &s);
+        let none = vec![0; count];
+        for (me, batch) in batches.iter_mut().enumerate() {
+            let (z, masks) = if me == first {
+                ([e.clone(), none.clone()], [b.clone(), r.clone()])
+            } else if me == second {
+                ([s.clone(), e.clone()], [none.clone(), b.clone()])
+            } else {
+                ([none.clone(), s.clone()], [r.clone(), none.clone()])
+            };
+            let held = [x[me].clone(), x[(me + 2) % 3].clone()];
+            let words = Words { x: held, y: Default::default(), z, masks };
+            let order = if me == third { [].into() } else { order.into() };
+            let outputs = Outputs::Shuffled { count };
+            batch.note_shuffled(of(outputs, shift), words, Shuffled { order, part: (me + 3 - turn) % 3 });
+        }
+    }
+    batches
+}
+
+/// Whether each party's proof passes, with an error of the prover's at its left verifier, and at its right one.
+fn proofs_of_turn(batches: &[Batch; 3], errors: [Option<(usize, u64)>; 2]) -> [bool; 3] {
+    [0, 1, 2].map(|me| {
+        let verifiers = [batches[(me + 1) % 3].of_prev(), batches[(me + 2) % 3].of_next()];
+        let altered = [0, 1].map(|side| {
+            let (at, by) = errors[side].unwrap_or((0, 0));
+            Altered::of(verifiers[side], at, by)
+        });
+        let told = [0, 1].map(|side| Side { e: &altered[side].e, ..verifiers[side] });
+        passes(sides(&batches[me]), told, 3 + me as u8, Change::default())
+    })
+}
+
+#[test]
+fn turns_of_shuffles_pass_and_errors_in_them_do_not() {
+    let mut rng = Rng(9);
+    for (count, shift) in [(1, 0), (7, 56), (1025, 0), (2500, 63)] {
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        order.rotate_left(count / 3);
+        order.swap(0, count / 2);
+        for turn in 0..3 {
+            let batches = after_turn(turn, count, shift, &order, &mut || rng.word());
+            assert_eq!(proofs_of_turn(&batches, [None; 2]), [true; 3], "{count} elements, turn {turn}");
+            let last = 3 + 2 * count - 1;
+            for error in [(3, 1), (last, 1 << (63 - shift)), (last, 1)] {
+                for errors in [[Some(error), None], [None, Some(error)]] {
+                    assert_eq!(proofs_of_turn(&batches, errors), [false; 3], "{count}, {turn}, {error:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Elements in another place than the order's, though they are the same elements; and an order that takes one of them twice.
+#[test]
+fn another_order_than_the_turns_is_no_proof() {
+    let mut rng = Rng(10);
+    let order: Vec<u32> = (0..1100).rev().collect();
+    let [mut swapped, mut twice] = [order.clone(), order.clone()];
+    swapped.swap(5, 1050);
+    twice[7] = twice[8];
+    for turn in 0..3 {
+        for wrong in [&swapped, &twice] {
+            let [right, wrong] = [&order, wrong].map(|order| {
+                let mut rng = Rng(rng.word());
+                after_turn(turn, 1100, 0, order, &mut || rng.word())
+            });
+            // The prover and all words follow the wrong order; the honest party that knows the right one has that.
+            for prover in [turn, (turn + 1) % 3] {
+                let [to_left, to_right] = [&wrong[(prover + 1) % 3], &wrong[(prover + 2) % 3]];
+                let (mut left_side, mut right_side) = (to_left.of_prev(), to_right.of_next());
+                if prover == turn {
+                    left_side.shuffles = right[(prover + 1) % 3].of_prev().shuffles;
+                } else {
+                    right_side.shuffles = right[(prover + 2) % 3].of_next().shuffles;
+                }
+                let own = sides(&wrong[prover]);
+                assert!(
+                    !passes(own, [left_side, right_side], 17, Change::default()),
+                    "turn {turn}, P_{prover}"
+                );
+            }
+        }
+    }
 }

@@ -6,10 +6,10 @@ use tacit_circuit::arith;
 use tacit_circuit::{self as circuit};
 
 use super::element::style;
-use super::gates::Word;
+use super::gates::{Columns, Word};
 use super::operand::Term;
 use crate::lower::lowering::Lowering;
-use crate::lower::sort::Keys;
+use crate::lower::sort::{Keys, NUMBERS};
 use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
 use crate::types::Dtype;
@@ -52,6 +52,67 @@ impl Lowering<'_> {
             reg = self.numbered(reg, block, length, (places + word.bits.len()) as u32);
         }
         Keys { reg, bits, block }
+    }
+
+    /// The place of each element of a matrix, as a number: its column, and above it its row.
+    pub(in crate::lower) fn sort_places(&mut self, rows: usize, length: usize) -> Reg {
+        let known = self.plan.public(NUMBERS, rows);
+        let above = bits_below(length) as u32;
+        self.plan.local(Local::Insertion(Insertion::Places { rows: length, above, dst: known }));
+        let places = self.fresh(NUMBERS, rows);
+        self.plan.local(Local::Constant { value: Public::Register(known), dst: places });
+        places
+    }
+
+    /// The same words as of [`Lowering::sort_keys`], of elements and [`Lowering::sort_places`] that were shuffled.
+    pub(in crate::lower) fn shuffled_keys(
+        &mut self,
+        id: NodeId,
+        length: usize,
+        elements: Reg,
+        places: Reg,
+    ) -> Keys {
+        let rows = self.ty(id).len();
+        let (below, above) = (bits_below(length), bits_below(rows / length));
+        let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
+        let Format { bits, signed } = Format::of(self.ty(id));
+        // All inputs come before the first gate.
+        let [element, place] = [(elements, bits), (places, below + above)]
+            .map(|(reg, bits)| self.words_of_elements(reg, bits, &mut b, &mut inputs));
+        let style = style(rows);
+        let [mut element, place] = [(element, bits), (place, below + above)].map(|(words, bits)| {
+            let mut columns = Columns::new(bits);
+            columns.words(&mut b, &words);
+            columns.total(&mut b, style)
+        });
+        if let Some(sign) = element.last_mut().filter(|_| signed) {
+            *sign = b.not(*sign);
+        }
+        let (column, row) = place.split_at(below);
+        let mut output = [column, &element, row].concat();
+        let bits = output.len();
+        let block = Keys::block(bits);
+        output.resize(block, b.constant(false));
+        let reg = self.fresh(Domain::Bits, rows * block);
+        self.evaluate_circuit(&Arc::new(b.finish(vec![output])), inputs, reg);
+        Keys { reg, bits, block }
+    }
+
+    /// What sums to the low bits of a register's elements, as inputs of a circuit.
+    fn words_of_elements(
+        &mut self,
+        a: Reg,
+        bits: usize,
+        b: &mut circuit::Builder,
+        inputs: &mut Vec<Operand>,
+    ) -> Vec<Word> {
+        let operands = match self.plan.shape(a).domain {
+            Domain::Bits => vec![Operand::Each(a)],
+            _ => self.addends_of(a, bits as u32).unwrap_or_else(|| unreachable!("numbers have components")),
+        };
+        let words = operands.iter().map(|_| Word { bits: b.input(bits as u32), signed: false }).collect();
+        inputs.extend(operands);
+        words
     }
 
     /// Words with public numbers in bits that were 0: the number of each block of so many words, from a bit on.

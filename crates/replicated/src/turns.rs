@@ -1,0 +1,102 @@
+//! What the proofs of shuffles are about: the words of each column before and after a turn ([`crate::verify::Shuffled`]).
+
+use crate::planted::{Mistake, planted};
+use crate::state::ReplicatedEngine;
+use crate::verify::{Shuffled, Words, noted};
+use tacit_engine::{Error, Job, with_element};
+use tacit_kernel::{Buffer, Element};
+use tacit_program::plan::{Domain, OpKind, Register};
+use tacit_threeparty::PARTIES;
+
+/// What a party has to keep of a turn until it ends.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// The order of blocks, if this party knows it.
+    pub(crate) order: Option<Vec<u32>>,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// The same of a column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    /// `x_i` and `x_(i-1)`, before the turn.
+    x: [Vec<u64>; 2],
+    /// What this party sends, if it knows the order.
+    part: Vec<u64>,
+}
+
+impl Column {
+    /// Of a column from before the turn, with this party's part of the result.
+    pub(crate) fn new(shape: Register, x: [&Buffer; 2], part: Option<&Buffer>) -> Self {
+        let words = |buffer| words_of(shape, buffer);
+        Self { x: x.map(words), part: part.map(words).unwrap_or_default() }
+    }
+}
+
+impl ReplicatedEngine {
+    /// Notes the columns of a turn that has ended, and goes on with the proofs of what is complete.
+    pub(crate) fn note_turn(&mut self, job: &Job) -> Result<(), Error> {
+        let plan = self.party.plan.clone();
+        let OpKind::Shuffle { blocks, dst, .. } = &plan.op(job.op).kind else { return Ok(()) };
+        let turn = self.verified.as_mut().and_then(|verified| verified.turns.remove(&job.op));
+        let Some(Turn { order, columns }) = turn else { return Ok(()) };
+        if planted(Mistake::ShuffleUnnoted) {
+            return Ok(());
+        }
+        let part = (self.me + PARTIES - job.stage as usize) % PARTIES;
+        for ((operation, at), column) in noted(&plan, job).into_iter().zip(columns) {
+            let shape = plan.register(dst[at]);
+            let order =
+                order.as_ref().map(|order| of_elements(order, shape.cols / blocks)).unwrap_or_default();
+            let after = [&self.party.own, &self.party.prev].map(|bank| words_of(shape, bank.get(dst[at])));
+            let words = words(part, &order, column, after);
+            let Some(verified) = &mut self.verified else { return Ok(()) };
+            verified.proofs.note_shuffled(operation, words, Shuffled { order: order.into(), part });
+            verified.proofs.go_on(&mut self.party.session)?;
+        }
+        Ok(())
+    }
+}
+
+/// The words of a column: what verifiers have beside `x` stands where products have `z` and the masks.
+fn words(part: usize, order: &[u32], column: Column, after: [Vec<u64>; 2]) -> Words {
+    let Column { x, part: sent } = column;
+    let [own, prev] = after;
+    // Parts that are to be in the order, without what this party adds to the result.
+    let less = |sum: &[u64], part: &[u64]| -> Vec<u64> {
+        sum.iter().zip(part).map(|(sum, part)| sum.wrapping_sub(*part)).collect()
+    };
+    let moved = |x: &[u64]| -> Vec<u64> { order.iter().map(|&place| x[place as usize]).collect() };
+    let none = || vec![0; own.len()];
+    let (z, masks) = match part {
+        // P_t sent a, received b, and has r. What P_(t-1) sent is nothing.
+        0 => ([less(&sent, &moved(&x[0])), none()], [less(&own, &sent), prev]),
+        // P_(t+1) sent b, received a, and has s.
+        1 => ([own, less(&less(&prev, &sent), &moved(&x[1]))], [vec![0; prev.len()], sent]),
+        // P_(t-1) has r and s.
+        _ => ([none(), prev], [own.clone(), vec![0; own.len()]]),
+    };
+    Words { x, y: Default::default(), z, masks }
+}
+
+/// An order of blocks as one of their elements.
+fn of_elements(order: &[u32], length: usize) -> Vec<u32> {
+    if length == 1 {
+        return order.to_vec();
+    }
+    let length = length as u32;
+    order.iter().flat_map(|&block| block * length..(block + 1) * length).collect()
+}
+
+/// Elements of a vector, as words.
+fn words_of(shape: Register, buffer: &Buffer) -> Vec<u64> {
+    match shape.domain {
+        Domain::Bits => {
+            let words = buffer.words::<u64>();
+            (0..shape.cols).map(|at| words[at / 64] >> (at % 64) & 1).collect()
+        }
+        domain => with_element!(domain, E => {
+            buffer.words::<E>()[..shape.cols].iter().map(|element| element.to_u128() as u64).collect()
+        }),
+    }
+}
