@@ -11,7 +11,7 @@ use tacit_engine::Error;
 use tacit_program::plan::{Modulus, OpKind, Opening, Plan};
 use tacit_session::{At, Session, step};
 use tacit_threeparty::hiding::{Hiding, clients_learn};
-use tacit_threeparty::{Party, next, prev};
+use tacit_threeparty::{PARTIES, Party, next, prev};
 
 /// What a party still has to verify.
 pub(crate) struct Verified {
@@ -159,6 +159,10 @@ fn why_unverified(plan: &Plan, kind: &OpKind, challenges: Challenges) -> Option<
         OpKind::Shuffle { .. } if challenges == Challenges::FiatShamir => Some(
             "proves shuffles with coins that its verifiers toss: with challenges=fiat-shamir it has none",
         ),
+        // With fewer somebody knows all of the order.
+        OpKind::Shuffle { turns, .. } if usize::from(*turns) != PARTIES => {
+            Some("shuffles by an order of every two parties, and this plan leaves some out")
+        }
         OpKind::Shuffle { .. } if is_too_large(plan, kind) => {
             Some("can't prove a shuffle as long as this plan's: a column has more than 2^24 elements")
         }

@@ -34,7 +34,7 @@ use tacit_engine::{
     Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::{Level, OpKind, Plan};
+use tacit_program::plan::{Level, OpKind, Plan, Reg};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
@@ -268,7 +268,15 @@ fn least_inbox(plan: &Plan) -> usize {
             return 0;
         }
         let jobs = ops.iter().flat_map(|&op| jobs(plan, op, 0).map(move |job| (op, job)));
-        let bytes = jobs.map(|(op, job)| Results::of(&job, &plan.op(op).kind).message_bytes(plan, &job));
+        let bytes = jobs.map(|(op, job)| match &plan.op(op).kind {
+            OpKind::Shuffle { cols, blocks, .. } => {
+                let bytes = |&reg: &Reg| {
+                    (plan.register(reg).len() as u64 * plan.register(reg).domain.bits()).div_ceil(8)
+                };
+                (cols.iter().map(bytes).sum::<u64>() as usize / (*blocks).max(1) + 1) * job.cols.len()
+            }
+            kind => Results::of(&job, kind).message_bytes(plan, &job),
+        });
         let (all, longest) =
             bytes.fold((0, 0), |(all, longest): (usize, usize), bytes| (all + bytes, longest.max(bytes)));
         all.min(MAX_IN_FLIGHT * longest)

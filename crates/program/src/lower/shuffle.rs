@@ -8,7 +8,7 @@ use crate::plan::{OpKind, Reg, Register};
 use crate::width::Format;
 
 /// Bits of a block, over all columns, at most: some dozens of blocks are a message.
-const BLOCK_BITS: u64 = 1 << 19;
+pub(super) const BLOCK_BITS: u64 = 1 << 19;
 
 /// What is brought into an order.
 pub(super) struct Column {

@@ -2,7 +2,8 @@
 
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
-use crate::node::NodeId;
+use crate::lower::shuffle::BLOCK_BITS;
+use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::program::Program;
 use crate::width::Format;
@@ -16,19 +17,27 @@ const CHECK: u64 = 12;
 /// From so many comparisons on an AND is spent on each bit, and a round.
 const MANY: usize = 1 << 14;
 
-/// Whether a network is cheaper than opened comparisons of shuffled rows: for matrices of very short rows.
+/// The most elements that a column has whose shuffle can be proved.
+const MOST_PROVED: usize = 1 << 24;
+
+/// Elements that a row has beside the columns' when it is shuffled: the key and its place.
+const KEY_ELEMENTS: usize = 2;
+
+/// Whether a network is cheaper than opened comparisons of shuffled rows, for matrices of very short rows; or columns are too
+/// large to be shuffled.
 pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numbers: Numbers) -> bool {
     let keys = &program.node(program.node(sort).operands[0]).ty;
     let (rows, length) = (keys.len(), keys.shape[1]);
     let own = Format::of(keys).bits as u64;
-    let too = program
-        .nodes()
-        .iter()
-        .filter(|node| node.operation == Operation::SortToo && node.operands[0] == sort);
-    let columns: u64 =
-        too.map(|node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64).sum();
+    let is_too = |node: &&Node| node.operation == Operation::SortToo && node.operands[0] == sort;
+    let too = || program.nodes().iter().filter(is_too);
+    let bits = |node: &Node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64;
+    let columns: u64 = too().map(bits).sum();
     let checked = if numbers == Numbers::ThreeComponents { CHECK } else { 0 };
-    opened(rows, own, columns, checked) > network(rows, length, own, columns)
+    let row = KEY_ELEMENTS + too().map(|node| node.ty.len() / rows.max(1)).sum::<usize>();
+    let most = too().map(|node| node.ty.len()).fold(rows, usize::max);
+    let is_too_large = checked > 0 && most > MOST_PROVED || 64 * row as u64 > BLOCK_BITS;
+    is_too_large || opened(rows, own, columns, checked) > network(rows, length, own, columns)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
@@ -65,6 +74,28 @@ fn log2(number: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::OpKind;
+    use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
+
+    /// What is too large to be shuffled, or for the proof of it, is sorted by a network.
+    #[test]
+    fn columns_that_cannot_be_shuffled_have_networks() {
+        let is_shuffled = |rows: usize, width: usize, capabilities: Capabilities| {
+            let mut build = Builder::new();
+            let range = Range::new(0, 3);
+            let keys = build.input("alice", "keys", Dtype::Int, &[1, rows], range).unwrap();
+            let column = build.input("alice", "column", Dtype::Int, &[1, rows, width], range).unwrap();
+            let sorted = build.sort(keys, &[column]).unwrap();
+            build.reveal(sorted[1], Recipient::All).unwrap();
+            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
+            plan.ops.iter().any(|op| matches!(op.kind, OpKind::Shuffle { .. }))
+        };
+        for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
+            let capabilities = capabilities.with_shuffle(3).with_sorts();
+            assert!(is_shuffled(64, 10, capabilities));
+            assert!(!is_shuffled(64, 8191, capabilities), "a row of more than 2^19 bits");
+        }
+    }
 
     #[test]
     fn networks_are_for_very_short_rows() {
