@@ -2,6 +2,7 @@
 
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
+use crate::lower::numbers::bits::MANY_PROVED;
 use crate::operations::Operation;
 use crate::program::{NodeId, Program};
 use crate::width::Format;
@@ -26,12 +27,13 @@ pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numb
         .filter(|node| node.operation == Operation::SortToo && node.operands[0] == sort);
     let columns: u64 =
         too.map(|node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64).sum();
-    let checked = if numbers == Numbers::ThreeComponents { CHECK } else { 0 };
-    opened(rows, own, columns, checked) > network(rows, length, own, columns)
+    let proved = numbers == Numbers::ThreeComponents;
+    opened(rows, own, columns, proved) > network(rows, length, own, columns)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
-fn opened(rows: usize, key: u64, columns: u64, checked: u64) -> u64 {
+fn opened(rows: usize, key: u64, columns: u64, proved: bool) -> u64 {
+    let (checked, many) = if proved { (CHECK, MANY_PROVED) } else { (0, MANY) };
     let word = key + log2(rows);
     // A split and an adder; two elements of each column in the shuffle.
     let (mut bits, mut rounds) =
@@ -39,7 +41,7 @@ fn opened(rows: usize, key: u64, columns: u64, checked: u64) -> u64 {
     for phase in phases(rows) {
         let new = phase.after - phase.before;
         for (count, times) in [(new, u64::from(phase.levels)), (phase.pairs, 1)] {
-            let (ands, deep) = if count < MANY { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
+            let (ands, deep) = if count < many { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
             bits += times * count as u64 * (ands + 1);
             rounds += times * (deep + 1 + checked);
         }
@@ -76,7 +78,7 @@ mod tests {
             (1 << 20, 1 << 20, false),
         ] {
             for (key, columns) in [(8, 0), (32, 32), (64, 64)] {
-                let [one, other] = [opened(rows, key, columns, 0), network(rows, length, key, columns)];
+                let [one, other] = [opened(rows, key, columns, false), network(rows, length, key, columns)];
                 assert_eq!(one > other, is_network, "{rows} in rows of {length}: {one}, {other}");
             }
         }

@@ -51,6 +51,7 @@ use crate::types::{Dtype, Type};
 use crate::width::Format;
 use constants::{Known, packed};
 use gates::{Columns, Word};
+pub(in crate::lower) use order::MANY_PROVED;
 
 /// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
 /// as long as what an addition saves on so many.
