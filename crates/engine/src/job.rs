@@ -81,11 +81,18 @@ const TILES_BYTES: usize = 256 << 20;
 /// The least columns of a tile: what a row's block of randomness is for.
 const ROW_BITS: usize = 128;
 
+/// Messages that are shorter cost more than what they carry, as those of circuits with an AND in a layer would be: for these a tile may
+/// have more bytes, [`LARGE_TILE_BYTES`]. Few of its rows are read more than once.
+const LEAST_BYTES: usize = 8 << 10;
+const LARGE_TILE_BYTES: usize = 4 << 20;
+
 /// Instances that are evaluated together, from layer to layer.
 fn tile_columns(circuit: &Layered) -> usize {
-    let by_memory = TILE_BYTES * 8 / (2 * circuit.slots as usize);
-    let by_message = (circuit.depth() as usize * MESSAGE_BYTES * 8) / (circuit.ands() as usize).max(1);
-    let columns = by_memory.min(by_message.max(ALIGNMENT));
+    let by_memory = |bytes: usize| bytes * 8 / (2 * circuit.slots as usize);
+    let by_message = |bytes: usize| circuit.depth() as usize * bytes * 8 / (circuit.ands() as usize).max(1);
+    let most = by_message(MESSAGE_BYTES).max(ALIGNMENT);
+    let least = by_message(LEAST_BYTES).min(by_memory(LARGE_TILE_BYTES));
+    let columns = by_memory(TILE_BYTES).max(least).min(most);
     if columns < ALIGNMENT { ROW_BITS } else { columns / ALIGNMENT * ALIGNMENT }
 }
 
@@ -289,6 +296,23 @@ mod tests {
         }
     }
 
+    /// A circuit with an AND in a layer has a tile of which a layer is a message worth sending, and one with many has a small tile.
+    #[test]
+    fn tiles_have_messages_that_are_worth_sending() {
+        let mut narrow = tacit_circuit::Builder::new();
+        let wires = narrow.input(128);
+        let last = wires.iter().copied().reduce(|last, wire| narrow.and(last, wire));
+        let narrow = Layered::new(&narrow.finish(vec![last.into_iter().collect()]));
+        let columns = tile_columns(&narrow);
+        assert!(columns / 8 >= LEAST_BYTES && 2 * narrow.slots as usize * columns / 8 <= LARGE_TILE_BYTES);
+        let mut wide = tacit_circuit::Builder::new();
+        let wires = wide.input(1024);
+        let both = (0..512).map(|at| wide.and(wires[at], wires[at + 512])).collect();
+        let wide = Layered::new(&wide.finish(vec![both]));
+        let columns = tile_columns(&wide);
+        assert!(2 * wide.slots as usize * columns / 8 <= TILE_BYTES && 512 * columns / 8 >= LEAST_BYTES);
+    }
+
     #[test]
     fn tiles_under_way_fit_their_memory() {
         // A chain has many tiles under way, for little is sent of each.
@@ -302,7 +326,7 @@ mod tests {
         builder.interact(OpKind::Circuit { circuit, inputs: vec![Operand::Each(a)], dst });
         let plan = builder.finish();
         let places = tiles_under_way(&plan, &plan.levels[0].stages);
-        assert!(places > 100 && places * memory <= TILES_BYTES, "{places} tiles of {memory} bytes");
+        assert!(places > 50 && places * memory <= TILES_BYTES, "{places} tiles of {memory} bytes");
     }
 
     #[test]

@@ -23,7 +23,8 @@
 use crate::planted::{Mistake, planted};
 use crate::state::ReplicatedEngine;
 use crate::step;
-use crate::turns::{Column, Turn};
+use crate::turns::{Column, Turn, of_elements, words};
+use crate::verify::{Shuffled, noted};
 use std::ops::Range;
 use tacit_engine::bank::Bank;
 use tacit_engine::wire::{message_bytes, message_of, unpack_columns};
@@ -32,7 +33,7 @@ use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::{Domain, Reg, Register};
 use tacit_session::{Draw, PrssStream};
 use tacit_threeparty::products::Products;
-use tacit_threeparty::{next, prev};
+use tacit_threeparty::{PARTIES, next, prev};
 
 /// Blocks of a stream that are drawn at a time.
 const DRAWN: usize = 1 << 12;
@@ -77,7 +78,7 @@ impl ReplicatedEngine {
     /// Adds the partner's blocks; notes a turn that has ended.
     pub(crate) fn shuffle_finish(&mut self, job: &Job, blocks: usize, dst: &[Reg]) -> Result<(), Error> {
         self.add_part(job, blocks, dst)?;
-        if job.last { self.note_turn(job) } else { Ok(()) }
+        if job.last { self.note_turn(job, blocks, dst) } else { Ok(()) }
     }
 
     /// Adds the partner's blocks, where there is one.
@@ -155,6 +156,27 @@ impl ReplicatedEngine {
 }
 
 impl ReplicatedEngine {
+    /// Notes the columns of a turn that has ended, and goes on with the proofs of what is complete.
+    fn note_turn(&mut self, job: &Job, blocks: usize, dst: &[Reg]) -> Result<(), Error> {
+        let plan = self.party.plan.clone();
+        let turn = self.verified.as_mut().and_then(|verified| verified.turns.remove(&job.op));
+        let Some(Turn { order, columns }) = turn.filter(|_| !planted(Mistake::ShuffleUnnoted)) else {
+            return Ok(());
+        };
+        let part = (self.me + PARTIES - job.stage as usize) % PARTIES;
+        for ((operation, at), column) in noted(&plan, job).into_iter().zip(columns) {
+            let shape = plan.register(dst[at]);
+            let order =
+                order.as_ref().map(|order| of_elements(order, shape.cols / blocks)).unwrap_or_default();
+            let after = [&self.party.own, &self.party.prev].map(|bank| bank.get(dst[at]));
+            let words = words(part, &order, shape, column, after);
+            let Some(verified) = &mut self.verified else { return Ok(()) };
+            verified.proofs.note_shuffled(operation, words, Shuffled { order: order.into(), part });
+            verified.proofs.go_on(&mut self.party.session)?;
+        }
+        Ok(())
+    }
+
     /// The component of the result that a party which knows the order has a part of, and then the partner's too.
     fn part(&mut self, job: &Job) -> &mut Bank {
         if self.me == job.stage as usize { &mut self.party.own } else { &mut self.party.prev }

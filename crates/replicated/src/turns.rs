@@ -1,12 +1,9 @@
 //! What the proofs of shuffles are about: the words of each column before and after a turn ([`crate::verify::Shuffled`]).
 
-use crate::planted::{Mistake, planted};
-use crate::state::ReplicatedEngine;
-use crate::verify::{Shuffled, Words, noted};
-use tacit_engine::{Error, Job, with_element};
+use crate::verify::Words;
+use tacit_engine::with_element;
 use tacit_kernel::{Buffer, Element};
-use tacit_program::plan::{Domain, OpKind, Register};
-use tacit_threeparty::PARTIES;
+use tacit_program::plan::{Domain, Register};
 
 /// What a party has to keep of a turn until it ends.
 #[derive(Debug, Default)]
@@ -33,35 +30,17 @@ impl Column {
     }
 }
 
-impl ReplicatedEngine {
-    /// Notes the columns of a turn that has ended, and goes on with the proofs of what is complete.
-    pub(crate) fn note_turn(&mut self, job: &Job) -> Result<(), Error> {
-        let plan = self.party.plan.clone();
-        let OpKind::Shuffle { blocks, dst, .. } = &plan.op(job.op).kind else { return Ok(()) };
-        let turn = self.verified.as_mut().and_then(|verified| verified.turns.remove(&job.op));
-        let Some(Turn { order, columns }) = turn else { return Ok(()) };
-        if planted(Mistake::ShuffleUnnoted) {
-            return Ok(());
-        }
-        let part = (self.me + PARTIES - job.stage as usize) % PARTIES;
-        for ((operation, at), column) in noted(&plan, job).into_iter().zip(columns) {
-            let shape = plan.register(dst[at]);
-            let order =
-                order.as_ref().map(|order| of_elements(order, shape.cols / blocks)).unwrap_or_default();
-            let after = [&self.party.own, &self.party.prev].map(|bank| words_of(shape, bank.get(dst[at])));
-            let words = words(part, &order, column, after);
-            let Some(verified) = &mut self.verified else { return Ok(()) };
-            verified.proofs.note_shuffled(operation, words, Shuffled { order: order.into(), part });
-            verified.proofs.go_on(&mut self.party.session)?;
-        }
-        Ok(())
-    }
-}
-
-/// The words of a column: what verifiers have beside `x` stands where products have `z` and the masks.
-fn words(part: usize, order: &[u32], column: Column, after: [Vec<u64>; 2]) -> Words {
+/// The words of a column, with what this party holds of it after the turn: what verifiers have beside `x` stands where products have
+/// `z` and the masks. `part` is the party's number less the turn's.
+pub(crate) fn words(
+    part: usize,
+    order: &[u32],
+    shape: Register,
+    column: Column,
+    after: [&Buffer; 2],
+) -> Words {
     let Column { x, part: sent } = column;
-    let [own, prev] = after;
+    let [own, prev] = after.map(|buffer| words_of(shape, buffer));
     // Parts that are to be in the order, without what this party adds to the result.
     let less = |sum: &[u64], part: &[u64]| -> Vec<u64> {
         sum.iter().zip(part).map(|(sum, part)| sum.wrapping_sub(*part)).collect()
@@ -80,7 +59,7 @@ fn words(part: usize, order: &[u32], column: Column, after: [Vec<u64>; 2]) -> Wo
 }
 
 /// An order of blocks as one of their elements.
-fn of_elements(order: &[u32], length: usize) -> Vec<u32> {
+pub(crate) fn of_elements(order: &[u32], length: usize) -> Vec<u32> {
     if length == 1 {
         return order.to_vec();
     }

@@ -10,6 +10,11 @@
 //!
 //! **ANDs** are proved in batches while others are computed ([`crate::verify`]).
 //!
+//! **Products and shuffles** likewise, in batches of their own.
+//!
+//! **Openings** in the middle of a run wait for proofs and acceptances of all before them ([`crate::checks`]), and each component
+//! comes from one of its holders with a digest from the other ([`crate::openings`]).
+//!
 //! **Acceptance.** When all proofs that it verifies have passed, a party tells both others that it accepts. It reveals
 //! nothing before it has heard the same from both.
 //!

@@ -2,11 +2,13 @@
 
 #[path = "order/cases.rs"]
 mod cases;
+#[path = "order/openings.rs"]
+mod openings;
 #[path = "order/table.rs"]
 mod table;
 
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, OpKind, Plan, Rows, To, Width};
+use tacit_program::plan::{Builder, OpKind, Plan, Reg, Rows, To, Width};
 use tacit_replicated::{ReplicatedMalicious, step};
 use tacit_testkit::conformance::order::held_to;
 use tacit_testkit::{Draws, with_parameters};
@@ -84,34 +86,56 @@ fn of_several_batches_of_both() {
     }
 }
 
+/// Inputs as numbers and as bits, shuffled together, and a product of two columns.
+fn shuffled(cols: usize) -> Plan {
+    let mut build = Builder::new();
+    let owners = [("P0", Width::W64), ("P1", Width::W8), ("P2", Width::W64)];
+    let mut all: Vec<Reg> = owners
+        .map(|(owner, width)| {
+            let (owner, reg) = (build.role(owner), build.ring(width, cols));
+            build.input(owner, reg);
+            reg
+        })
+        .to_vec();
+    all.push(cases::given(&mut build, "alice", cols));
+    let dst: Vec<Reg> = all.iter().map(|&reg| build.row(build.shape(reg).domain, cols)).collect();
+    build.interact(OpKind::Shuffle { cols: all, blocks: cols, turns: 3, dst: dst.clone() });
+    let product = build.ring(Width::W64, cols);
+    build.interact(OpKind::Mul { a: dst[0], b: dst[2], dst: product });
+    build.output(dst[1], To::All);
+    build.output(dst[3], To::All);
+    cases::learned(&mut build, product)
+}
+
 /// Shuffles alone, whose proofs are those of products.
 #[test]
 fn of_shuffles() {
     for parameter in [("soundness", "50"), ("soundness", "100")] {
-        let cases = [1, 20].map(|cols| cases::case(with(&[parameter]), cases::shuffled(cols)));
+        let cases = [1, 20].map(|cols| cases::case(with(&[parameter]), shuffled(cols)));
         held_to(&cases, &table::ONE_BATCH, 1);
         held_to(&cases, &table::ANY, 1);
     }
     // Batches that end in the middle of a turn.
-    let small = cases::case(with(&[("batch", "64")]), cases::shuffled(1500));
+    let small = cases::case(with(&[("batch", "64")]), shuffled(1500));
     held_to(&[small], &table::ANY, 3);
 }
 
 /// Nothing is opened before all that it depends on is proved, and everybody has accepted it.
 #[test]
 fn of_openings() {
-    let case = cases::case(with(&[]), cases::opened(9));
+    let case = openings::opened(with(&[]), 9);
     let steps = |until: u32| {
         let run = case.run(&Draws::fixed(1));
         let deliveries = run.trace.deliveries();
         let end = deliveries.iter().position(|sent| {
-            sent.at.part == step::OPERATION && sent.at.op == cases::OPENINGS[until as usize]
+            sent.at.part == step::OPERATION && sent.at.op == openings::OPENINGS[until as usize]
         });
         let proofs = deliveries[..end.expect("it is opened")].iter().filter(|sent| sent.at.is_aside());
         proofs.map(|sent| sent.at.batch + 1).max()
     };
-    assert_eq!([steps(0), steps(1)], table::STEPS.map(Some), "how many steps these proofs have");
+    assert_eq!([steps(0), steps(1)], openings::STEPS.map(Some), "how many steps these proofs have");
     for parameter in [("soundness", "50"), ("soundness", "100")] {
-        held_to(&[cases::case(with(&[parameter]), cases::opened(9))], &table::OPENED, 1);
+        let table = [&openings::OPENED[..], &table::ANY[1..3]].concat();
+        held_to(&[openings::opened(with(&[parameter]), 9)], &table, 1);
     }
 }

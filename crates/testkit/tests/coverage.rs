@@ -22,7 +22,7 @@ fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usi
 fn of_protocols_with_rings() {
     check(&Replicated::COMPUTATIONAL, 3, [1314, 0]);
     // Without fields or shuffles; what needs more than 64 bits has bits.
-    check(&ReplicatedMalicious::SOUNDNESS_50, 3, [1233, 81]);
+    check(&ReplicatedMalicious::SOUNDNESS_50, 3, [1278, 36]);
     check(&Replicated::INFORMATION_THEORETIC, 3, [1267, 47]);
     check(&Astra::SEMI_HONEST, 3, [1267, 47]);
     check(&Astra::SEMI_HONEST_GARBLED, 3, [1267, 47]);

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use tacit_circuit::Layered;
 use tacit_engine::Protocol;
-use tacit_program::plan::{
-    Builder, Domain, Local, MatrixShape, OpKind, Opening, Operand, Plan, Public, Reg, Rows, To, Width,
-};
+use tacit_program::plan::{Builder, MatrixShape, OpKind, Operand, Plan, Reg, Rows, To, Width};
 use tacit_testkit::Case;
 
 /// Inputs of three parties and a client, so many columns each, and two levels of ANDs; for all and for a client.
@@ -58,53 +56,6 @@ pub(crate) fn products(cols: usize) -> Plan {
     let shape = MatrixShape { batch: 1, m: cols, k: 1, n: cols };
     build.interact(OpKind::MatMul { a: first, b: second, shape, dst });
     learned(&mut build, dst)
-}
-
-/// The same inputs as numbers and as bits, shuffled together, and a product of two columns.
-pub(crate) fn shuffled(cols: usize) -> Plan {
-    let mut build = Builder::new();
-    let owners = [("P0", Width::W64), ("P1", Width::W8), ("P2", Width::W64)];
-    let mut all: Vec<Reg> = owners
-        .map(|(owner, width)| {
-            let (owner, reg) = (build.role(owner), build.ring(width, cols));
-            build.input(owner, reg);
-            reg
-        })
-        .to_vec();
-    all.push(given(&mut build, "alice", cols));
-    let dst: Vec<Reg> = all.iter().map(|&reg| build.row(build.shape(reg).domain, cols)).collect();
-    build.interact(OpKind::Shuffle { cols: all, blocks: cols, turns: 3, dst: dst.clone() });
-    let product = build.ring(Width::W64, cols);
-    build.interact(OpKind::Mul { a: dst[0], b: dst[2], dst: product });
-    build.output(dst[1], To::All);
-    build.output(dst[3], To::All);
-    learned(&mut build, product)
-}
-
-/// The operations of [`opened`] that open.
-pub(crate) const OPENINGS: [u32; 2] = [2, 4];
-
-/// A shuffle, an AND that is opened, an AND of a bit that depends on what was opened, and its opening.
-pub(crate) fn opened(cols: usize) -> Plan {
-    let mut build = Builder::new();
-    let [x, y, z, v] = ["P0", "P1", "P2", "alice"].map(|owner| given(&mut build, owner, cols));
-    let shuffled = [build.bits(1, cols), build.bits(1, cols)];
-    let cols_of = vec![x, y];
-    build.interact(OpKind::Shuffle { cols: cols_of, blocks: cols, turns: 3, dst: shuffled.to_vec() });
-    let open = |build: &mut Builder, a: Reg, b: Reg| {
-        let (dst, known) = (build.bits(1, cols), build.public(Domain::Bits, cols));
-        let [a, b, rows] = [a, b, dst].map(|reg| Rows::one(reg, 0));
-        build.interact(OpKind::And { a, b, dst: rows });
-        build.interact(OpKind::Open { a: dst, dst: known, how: Opening::Verified });
-        known
-    };
-    let first = open(&mut build, shuffled[0], z);
-    let moved = build.bits(1, cols);
-    build.local(Local::XorPublic { a: v, c: Public::Register(first), dst: moved });
-    let second = open(&mut build, shuffled[1], moved);
-    let last = build.bits(1, cols);
-    build.local(Local::XorPublic { a: z, c: Public::Register(second), dst: last });
-    learned(&mut build, last)
 }
 
 pub(crate) fn given(build: &mut Builder, owner: &str, cols: usize) -> Reg {

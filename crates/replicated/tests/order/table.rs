@@ -3,7 +3,6 @@
 //! Of the proof of `P_i` the left verifier is `P_(i+1)`, the right one `P_(i-1)`. Whatever it says in a step of the proofs
 //! after a batch's first is a message to the next party (`PROOF_FORTH`), and a seed in it is for that one.
 
-use super::cases::OPENINGS;
 use tacit_replicated::step;
 use tacit_testkit::conformance::order::{Release, Sent};
 
@@ -99,74 +98,6 @@ pub(crate) const ANY: [Release; 8] = [
         waits_for: |end, held| is_proof(held) && held.to == end.from && held.at.batch < end.at.batch,
     },
 ];
-
-/// Of [`crate::cases::opened`], beside what [`ANY`] says of seeds and of outputs: the first check is before its first opening, the
-/// second before the second one, and the one before outputs has the number 0.
-pub(crate) const OPENED: [Release; 8] = [
-    Release {
-        what: "an opened component, or its digest",
-        after: "both others' acceptances of all before it are at this party",
-        is: is_opening,
-        waits_for: |opening, held| {
-            is_acceptance(held) && held.to == opening.from && held.at.batch == check_of(opening)
-        },
-    },
-    Release {
-        what: "an acceptance before an opening",
-        after: "all messages of its proofs are at this party",
-        is: |sent| is_acceptance(sent) && sent.at.batch > 0,
-        waits_for: |acceptance, held| {
-            is_proof(held) && held.to == acceptance.from && held.at.batch < steps_until(acceptance.at.batch)
-        },
-    },
-    Release {
-        what: "an acceptance before an opening",
-        after: "what others sent this party for operations before it is there",
-        is: |sent| is_acceptance(sent) && sent.at.batch > 0,
-        waits_for: |acceptance, held| {
-            is_and(held)
-                && held.to == acceptance.from
-                && held.at.op < OPENINGS[acceptance.at.batch as usize - 1]
-        },
-    },
-    Release {
-        what: "a message that depends on what was opened",
-        after: "the component, and the digest of it, are at this party",
-        is: |sent| is_and(sent) && sent.at.op == OPENINGS[0] + 1,
-        waits_for: |and, held| is_and(held) && held.to == and.from && held.at.op == OPENINGS[0],
-    },
-    Release {
-        what: "an output",
-        after: "what was opened before, and the digest of it, are at this party",
-        is: is_output,
-        waits_for: |output, held| is_opening(held) && held.to == output.from,
-    },
-    Release {
-        what: "a seed",
-        after: "what was sent for a shuffle is at both verifiers",
-        is: is_seed,
-        waits_for: |seed, held| is_and(held) && held.at.op == 0 && held.to != seed.to,
-    },
-    ANY[1],
-    ANY[2],
-];
-
-/// The number of the check before an opening.
-fn check_of(opening: Sent) -> u32 {
-    1 + u32::from(opening.at.op == OPENINGS[1])
-}
-
-/// Steps of proofs up to the end of a check before an opening.
-fn steps_until(check: u32) -> u32 {
-    STEPS[check as usize - 1]
-}
-
-/// Those of the first check, and of both.
-pub(crate) const STEPS: [u32; 2] = [8, 15];
-
-fn is_opening(sent: Sent) -> bool {
-    is_and(sent) && OPENINGS.contains(&sent.at.op)
-}
 
 fn is_and(sent: Sent) -> bool {
     (step::OPERATION..step::PROOF_BACK).contains(&sent.at.part)

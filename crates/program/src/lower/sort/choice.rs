@@ -2,6 +2,7 @@
 
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
+use crate::lower::numbers::bits::MANY_PROVED;
 use crate::lower::shuffle::BLOCK_BITS;
 use crate::node::{Node, NodeId};
 use crate::operations::Operation;
@@ -33,15 +34,16 @@ pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numb
     let too = || program.nodes().iter().filter(is_too);
     let bits = |node: &Node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64;
     let columns: u64 = too().map(bits).sum();
-    let checked = if numbers == Numbers::ThreeComponents { CHECK } else { 0 };
+    let proved = numbers == Numbers::ThreeComponents;
     let row = KEY_ELEMENTS + too().map(|node| node.ty.len() / rows.max(1)).sum::<usize>();
     let most = too().map(|node| node.ty.len()).fold(rows, usize::max);
-    let is_too_large = checked > 0 && most > MOST_PROVED || 64 * row as u64 > BLOCK_BITS;
-    is_too_large || opened(rows, own, columns, checked) > network(rows, length, own, columns)
+    let is_too_large = proved && most > MOST_PROVED || 64 * row as u64 > BLOCK_BITS;
+    is_too_large || opened(rows, own, columns, proved) > network(rows, length, own, columns)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
-fn opened(rows: usize, key: u64, columns: u64, checked: u64) -> u64 {
+fn opened(rows: usize, key: u64, columns: u64, proved: bool) -> u64 {
+    let (checked, many) = if proved { (CHECK, MANY_PROVED) } else { (0, MANY) };
     let word = key + log2(rows);
     // A split and an adder; two elements of each column in the shuffle.
     let (mut bits, mut rounds) =
@@ -49,7 +51,7 @@ fn opened(rows: usize, key: u64, columns: u64, checked: u64) -> u64 {
     for phase in phases(rows) {
         let new = phase.after - phase.before;
         for (count, times) in [(new, u64::from(phase.levels)), (phase.pairs, 1)] {
-            let (ands, deep) = if count < MANY { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
+            let (ands, deep) = if count < many { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
             bits += times * count as u64 * (ands + 1);
             rounds += times * (deep + 1 + checked);
         }
@@ -108,7 +110,7 @@ mod tests {
             (1 << 20, 1 << 20, false),
         ] {
             for (key, columns) in [(8, 0), (32, 32), (64, 64)] {
-                let [one, other] = [opened(rows, key, columns, 0), network(rows, length, key, columns)];
+                let [one, other] = [opened(rows, key, columns, false), network(rows, length, key, columns)];
                 assert_eq!(one > other, is_network, "{rows} in rows of {length}: {one}, {other}");
             }
         }

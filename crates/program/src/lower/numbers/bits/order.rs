@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use tacit_circuit::arith;
+use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit};
 
 use super::element::style;
 use super::gates::{Columns, Word};
 use super::operand::Term;
+use crate::capabilities::Numbers;
 use crate::lower::lowering::Lowering;
 use crate::lower::sort::{Keys, NUMBERS};
 use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
 use crate::types::Dtype;
 use crate::width::Format;
+
+/// From so many comparisons on an AND is spent on each bit, where ANDs are proved.
+pub(in crate::lower) const MANY_PROVED: usize = 1 << 12;
 
 impl Lowering<'_> {
     /// The elements of a matrix as words that are in order as unsigned numbers, and all different: the place of each among all, in
@@ -128,7 +132,10 @@ impl Lowering<'_> {
     pub(in crate::lower) fn less_of_words(&mut self, sides: [Reg; 2], keys: Keys, count: usize) -> Reg {
         let format = Format { bits: keys.block, signed: false };
         let terms = sides.map(|reg| Term::Register(Operand::Each(reg), format));
+        // Where ANDs are proved they cost as much as rounds earlier.
+        let few = self.capabilities.numbers == Numbers::ThreeComponents && count >= MANY_PROVED;
         self.evaluate(&terms, count, |b, style, words| {
+            let style = if few { Style::Small } else { style };
             let [x, y] = [0, 1].map(|side| &words[side].bits[..keys.bits]);
             vec![arith::less(b, style, x, y)]
         })
