@@ -34,7 +34,7 @@ fn no_check_begins_once_a_lane_has_failed() {
             // All are here, lanes 0 have checked, they have failed, lanes 1 have tried.
             all.wait();
             if lane == 0 {
-                scope.as_ref().unwrap().begin(session).unwrap().pass().unwrap();
+                scope.as_ref().unwrap().turn(session).and_then(Turn::begin).unwrap().pass().unwrap();
             }
             all.wait();
             match (lane, told) {
@@ -43,7 +43,8 @@ fn no_check_begins_once_a_lane_has_failed() {
                 _ => {}
             }
             all.wait();
-            let began = (lane == 1).then(|| scope.as_ref().unwrap().begin(session).map(Check::pass));
+            let began = (lane == 1)
+                .then(|| scope.as_ref().unwrap().turn(session).and_then(Turn::begin).map(Check::pass));
             all.wait();
             began.map(Result::unwrap_err)
         });
