@@ -5,7 +5,7 @@ use crate::bank::SecretBank;
 use crate::demand::single;
 use crate::macs::Macs;
 use crate::preprocessing::Manner;
-use crate::share::{FIRST, Share};
+use crate::share::{FIRST, OwnMask, Share};
 use crate::shared::Shared;
 use crate::vectors::part_of;
 use sha2::{Digest, Sha256};
@@ -82,7 +82,7 @@ pub(crate) struct BitMasks {
     /// `d`: of this party its share, until it is opened.
     pub(crate) opened: Share,
     /// The owner's `a`, if this is the owner.
-    pub(crate) known: Option<Buffer>,
+    pub(crate) known: Option<OwnMask>,
     /// For a client: shares of `a` and of what proves it.
     pub(crate) triple: Vec<Share>,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Told {
     /// The value, once it is opened and checked.
     pub(crate) opened: Option<Buffer>,
     /// The mask, if this is who learns it.
-    pub(crate) mask: Option<Buffer>,
+    pub(crate) mask: Option<OwnMask>,
     /// Shares of the mask of a client that learns it, and of what proves it.
     pub(crate) triple: Vec<Share>,
 }
@@ -112,7 +112,7 @@ pub(crate) struct Drawn {
     /// Its shares of their parts.
     pub(crate) shares: Vec<Share>,
     /// The elements themselves, if they are a mask of this party's.
-    pub(crate) known: Option<Buffer>,
+    pub(crate) known: Option<OwnMask>,
 }
 
 impl Party {
@@ -167,7 +167,7 @@ impl Party {
             let nothing = || Share { value: Buffer::default(), mac: authenticated.then(Buffer::default) };
             return Ok(Drawn {
                 shares: (0..count).map(|_| nothing()).collect(),
-                known: Some(Buffer::default()),
+                known: Some(OwnMask::new(Buffer::default())),
             });
         }
         let mut values = self.supply.as_mut().ok_or_else(lost)?.draw(drawer, kind, items)?.into_iter();
@@ -179,7 +179,7 @@ impl Party {
         }
         let mut macs = macs.into_iter();
         let shares = shares.into_iter().map(|value| Share { value, mac: macs.next() }).collect();
-        Ok(Drawn { shares, known: values.next() })
+        Ok(Drawn { shares, known: values.next().map(OwnMask::new) })
     }
 
     /// A register's share.
