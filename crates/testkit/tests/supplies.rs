@@ -240,7 +240,7 @@ fn a_client_that_is_lost_has_no_keys_destroyed() {
         _ => Fate::Deliver,
     };
     let mut failed = 0;
-    for nth in first..parts.len() {
+    for (nth, part) in parts.iter().enumerate().skip(first) {
         for how in 0..3 {
             let interceptor: Interceptor = Box::new(move |message| {
                 if (message.from, message.to, message.nth) == (2, 1, nth) {
@@ -257,7 +257,7 @@ fn a_client_that_is_lost_has_no_keys_destroyed() {
             let left = left(shelved, PARTIES);
             assert_eq!(left.len(), PARTIES);
             let kept = left.iter().zip(&whole).all(|(left, whole)| left >= whole);
-            assert!(kept, "after message {nth} ({:x}), {how}: {left:?} of {whole:?}", parts[nth]);
+            assert!(kept, "after message {nth} ({part:x}), {how}: {left:?} of {whole:?}");
         }
     }
     assert!(failed > parts.len(), "{failed}");

@@ -24,8 +24,8 @@ impl Mesh {
         self.holding = false;
         self.stay = self.stay.max(self.transport.now());
         self.alive()?;
-        let failed = self.peers.iter().enumerate();
-        match failed.filter_map(|(peer, state)| Some((peer, state.failed.clone()?))).next() {
+        let mut peers = self.peers.iter().enumerate();
+        match peers.find_map(|(peer, state)| Some((peer, state.failed.clone()?))) {
             Some((peer, what)) => Err(self.fail(peer, what)),
             None => Ok(()),
         }
