@@ -106,7 +106,7 @@ impl Party {
         if owner == self.session.me() {
             let values = own_values(input, shape, values)?;
             let known = known.ok_or_else(|| Error::Supply("no mask of this party's came".to_owned()))?;
-            let bits = masked_bits(&digits, (input, shape), values, [&known, &opened.value]);
+            let bits = masked_bits(&digits, (input, shape), values, [&*known, &opened.value]);
             let bits = bits.map_err(|fault| failed(&mut self.session, fault))?;
             self.tell(input, told_shape, &bits)?;
             told = Some(bits);

@@ -66,8 +66,10 @@ impl Party {
         }
         let mut told = None;
         if owner == self.session.me() {
-            let mut values = own_values(input, shape, values)?.clone();
+            let values = own_values(input, shape, values)?;
             let mask = drawn.known.ok_or_else(|| Error::Supply("no mask of this party's came".to_owned()))?;
+            // Nothing is left of the input's own copy.
+            let mut values = values.clone();
             sub_assign(shape, &mut values, &mask);
             self.tell(input, shape, &values)?;
             told = Some(values);

@@ -32,6 +32,7 @@ use crate::vectors::row;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tacit_engine::bank::Part;
+use tacit_engine::supply::Turn;
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_engine::{Checks, Error, Material, bytes_of, with_element};
 use tacit_kernel::{Buffer, Element, ring};
@@ -163,15 +164,15 @@ impl Macs {
         self.records.push(Record { shape, opened });
     }
 
-    /// Checks all that was noted; `number` is one that no other check under the keys has. Six rounds. A `coin` that is tossed
-    /// already is a mistake that tests plant.
+    /// Checks all that was noted, in a turn at the keys. Six rounds. It begins in the journal with the commitment: before it
+    /// others know nothing by which they could tell the verdict. A `coin` that is tossed already is a mistake that tests plant.
     ///
     /// # Errors
     /// If something doesn't fit: the session is closed.
     pub(crate) fn check(
         &mut self,
         session: &mut Session,
-        number: u64,
+        turn: Turn,
         coin: Option<Vec<u8>>,
     ) -> Result<(), Error> {
         session.echo(&self.transcript.clone().finalize())?;
@@ -181,14 +182,15 @@ impl Macs {
         };
         let own = self.sigmas(&coin, session.lane());
         let at = [MAC_COMMIT, MAC_OPEN].map(|part| At { part, op: self.checks, ..At::default() });
-        let opened = open_committed(session, at, &format!("MAC check {number}"), &own)?;
+        let check = turn.begin()?;
+        let opened = open_committed(session, at, &format!("MAC check {}", check.number()), &own)?;
         if !opened.iter().fold(Sums::new(self.keys.fields), Sums::plus).are_zero() {
             return Err(session.reject("what was opened doesn't fit its MACs").into());
         }
         session.settle();
         self.records.clear();
         self.checks += 1;
-        Ok(())
+        check.pass()
     }
 
     /// `sigma_i` of all fields, one after the other.

@@ -1,6 +1,7 @@
-//! A party's share of a vector; with one of its MACs, where values are authenticated.
+//! A party's share of a vector, with one of its MACs, where values are authenticated; and masks of its own.
 
 use crate::vectors::mul_add;
+use std::ops::Deref;
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Domain, Register};
@@ -55,5 +56,29 @@ impl Drop for Share {
     fn drop(&mut self) {
         self.value.wipe();
         self.mac.iter_mut().for_each(Buffer::wipe);
+    }
+}
+
+/// A mask of an input or an output of this party's own, which it knows alone: with what all see it is the value. Wiped when it is
+/// dropped.
+pub(crate) struct OwnMask(Buffer);
+
+impl OwnMask {
+    pub(crate) const fn new(mask: Buffer) -> Self {
+        Self(mask)
+    }
+}
+
+impl Deref for OwnMask {
+    type Target = Buffer;
+
+    fn deref(&self) -> &Buffer {
+        &self.0
+    }
+}
+
+impl Drop for OwnMask {
+    fn drop(&mut self) {
+        self.0.wipe();
     }
 }

@@ -5,7 +5,7 @@ use crate::bank::SecretBank;
 use crate::demand::single;
 use crate::macs::Macs;
 use crate::preprocessing::Manner;
-use crate::share::{FIRST, Share};
+use crate::share::{FIRST, OwnMask, Share};
 use crate::shared::Shared;
 use crate::vectors::part_of;
 use sha2::{Digest, Sha256};
@@ -82,7 +82,7 @@ pub(crate) struct BitMasks {
     /// `d`: of this party its share, until it is opened.
     pub(crate) opened: Share,
     /// The owner's `a`, if this is the owner.
-    pub(crate) known: Option<Buffer>,
+    pub(crate) known: Option<OwnMask>,
     /// For a client: shares of `a` and of what proves it.
     pub(crate) triple: Vec<Share>,
 }
@@ -102,7 +102,7 @@ pub(crate) struct Told {
     /// The value, once it is opened and checked.
     pub(crate) opened: Option<Buffer>,
     /// The mask, if this is who learns it.
-    pub(crate) mask: Option<Buffer>,
+    pub(crate) mask: Option<OwnMask>,
     /// Shares of the mask of a client that learns it, and of what proves it.
     pub(crate) triple: Vec<Share>,
 }
@@ -112,7 +112,7 @@ pub(crate) struct Drawn {
     /// Its shares of their parts.
     pub(crate) shares: Vec<Share>,
     /// The elements themselves, if they are a mask of this party's.
-    pub(crate) known: Option<Buffer>,
+    pub(crate) known: Option<OwnMask>,
 }
 
 impl Party {
@@ -167,7 +167,7 @@ impl Party {
             let nothing = || Share { value: Buffer::default(), mac: authenticated.then(Buffer::default) };
             return Ok(Drawn {
                 shares: (0..count).map(|_| nothing()).collect(),
-                known: Some(Buffer::default()),
+                known: Some(OwnMask::new(Buffer::default())),
             });
         }
         let mut values = self.supply.as_mut().ok_or_else(lost)?.draw(drawer, kind, items)?.into_iter();
@@ -179,7 +179,7 @@ impl Party {
         }
         let mut macs = macs.into_iter();
         let shares = shares.into_iter().map(|value| Share { value, mac: macs.next() }).collect();
-        Ok(Drawn { shares, known: values.next() })
+        Ok(Drawn { shares, known: values.next().map(OwnMask::new) })
     }
 
     /// A register's share.
@@ -247,6 +247,13 @@ impl Party {
     }
 
     /// Compares what owners told all, and checks all that was recorded. If that fails, nothing is left of the keys.
+    ///
+    /// # Security
+    /// A check that begins, in the journal of any party, has a verdict at all of them unless a *party* deviates, is lost or
+    /// can't write. For whoever begins has every party's opening of the coin, and those leave a party that holds faults back:
+    /// from then on nothing ends its check but what is awaited of parties. So a client that is lost, and a party that ends a
+    /// run for it before the check or after, has no keys destroyed. A party that is lost within a check still has: then others
+    /// may know a verdict that this one doesn't.
     pub(crate) fn check_macs(&mut self) -> Result<(), Error> {
         if let Some(told) = self.told_inputs.take() {
             // Before a check begins: a client that tells two parties different things must not have keys destroyed.
@@ -255,12 +262,12 @@ impl Party {
         // Both come back with the verdict.
         let (macs, supply) = (self.macs.take(), self.supply.take());
         let (mut macs, supply) = (macs.ok_or_else(lost)?, supply.ok_or_else(lost)?);
-        let check = supply.checks().begin(&mut self.session)?;
+        let turn = supply.checks().turn(&mut self.session)?;
+        self.session.mesh().hold_faults();
         let early = self.early_coin.take();
-        macs.check(&mut self.session, check.number(), early)?;
-        check.pass()?;
+        macs.check(&mut self.session, turn, early)?;
         (self.macs, self.supply) = (Some(macs), Some(supply));
-        Ok(())
+        Ok(self.session.mesh().raise_faults()?)
     }
 
     /// The owner's endpoint, the register and its shape.

@@ -6,6 +6,7 @@ mod lenient;
 mod pause;
 mod peer;
 mod pulse;
+mod verdict;
 
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ const REASON: usize = 1024;
 ///
 /// The first error (other than [`ErrorKind::WrongUse`]) is final: it is told to all peers, and every later call
 /// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers. Only a protocol that can
-/// finish without one of its peers has it otherwise, for its last steps: [`Mesh::tolerate_failures`].
+/// finish without one of its peers has it otherwise, for its last steps: [`Mesh::tolerate_failures`]; and for as long as a
+/// verdict must not be lost, errors of those who aren't awaited wait: [`Mesh::hold_faults`].
 pub struct Mesh {
     transport: Box<dyn Transport>,
     me: usize,
@@ -59,6 +61,8 @@ pub struct Mesh {
     waiting: Option<Waiting>,
     /// A peer that fails is left out, and the run goes on: see [`Mesh::tolerate_failures`].
     lenient: bool,
+    /// Faults wait: see [`Mesh::hold_faults`].
+    holding: bool,
     /// Until when others may count on what this party sent; zero if nobody does.
     stay: Duration,
     failure: Option<Error>,
@@ -103,6 +107,7 @@ impl Mesh {
             serviced: now,
             waiting: None,
             lenient: false,
+            holding: false,
             stay: Duration::ZERO,
             failure: None,
             transport,
@@ -489,18 +494,18 @@ impl Mesh {
     fn aborted_by(&mut self, from: usize, frame: &Frame) -> Result<(), Error> {
         let what = self.word_of(from, frame);
         self.peers[from].standing = Standing::Left;
-        if self.lenient {
+        let ErrorKind::Aborted { reason, check_failed, .. } = what.clone() else { return Ok(()) };
+        if self.lenient || self.holding && !check_failed {
             return self.fault(from, what);
         }
-        let ErrorKind::Aborted { reason, check_failed, .. } = what.clone() else { return Ok(()) };
         let error = self.poison(Some(from), what);
         self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
         Err(error)
     }
 
-    /// A peer has failed: it is left out, or the run ends.
+    /// A peer has failed: it is left out, or that waits, or the run ends.
     fn fault(&mut self, peer: usize, what: ErrorKind) -> Result<(), Error> {
-        if !self.lenient {
+        if !self.lenient && !self.holding {
             return Err(self.fail(peer, what));
         }
         self.peers[peer].failed.get_or_insert(what);
@@ -531,11 +536,11 @@ impl Mesh {
             return Err(error.clone());
         }
         match self.tie.failed() {
-            Some((lane, reason)) => {
+            Some((lane, reason)) if !self.holding => {
                 let reason = format!("lane {lane} failed: {reason}");
                 Err(self.abort(&reason))
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 

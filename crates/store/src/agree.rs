@@ -160,7 +160,8 @@ pub enum NoAgreement {
 
 /// Picks the material for a run, given what it wants of some shelves: an epoch for all of them, and a range of each.
 /// Whoever has the same lists, in whichever order, picks the same: of the epochs that all have, the one with the fewest
-/// instances left that suffice; in it, from the first instance on that nobody has used.
+/// instances left that suffice, and one that is to be taken `last` only if no other does; in it, from the first instance on
+/// that nobody has used.
 ///
 /// A party that lies about what it has used makes others burn material; it can't make them use any twice, since each
 /// holds against its own journal and anchor what it is asked to take. Parties have to make sure that all were told the
@@ -168,7 +169,7 @@ pub enum NoAgreement {
 ///
 /// # Errors
 /// [`NoAgreement`].
-pub fn agree(wanted: &[Wanted<'_>]) -> Result<Vec<Run>, NoAgreement> {
+pub fn agree(wanted: &[Wanted<'_>], last: impl Fn(&Epoch) -> bool) -> Result<Vec<Run>, NoAgreement> {
     let mut all = Vec::with_capacity(wanted.len());
     for shelf in wanted {
         all.push(shelf.everybodys()?);
@@ -179,8 +180,8 @@ pub fn agree(wanted: &[Wanted<'_>]) -> Result<Vec<Run>, NoAgreement> {
             all.iter().zip(wanted).map(|(epochs, wanted)| Some(epochs.get(epoch)?.enough(wanted)?.left));
         left.sum::<Option<u64>>()
     };
-    let fitting = first.keys().filter_map(|epoch| Some((left(epoch)?, epoch)));
-    if let Some((_, epoch)) = fitting.min() {
+    let fitting = first.keys().filter_map(|epoch| Some((last(epoch), left(epoch)?, epoch)));
+    if let Some((.., epoch)) = fitting.min() {
         let run = |(epochs, wanted): (&BTreeMap<Epoch, Common>, &Wanted<'_>)| Run {
             epoch: *epoch,
             shelf: wanted.shelf,
@@ -332,8 +333,10 @@ mod tests {
 
     /// Of one shelf.
     fn agree(lists: &[(&str, &[Available])], instances: u64) -> Result<Run, NoAgreement> {
-        let runs =
-            super::agree(&[Wanted { shelf: 7, instances, lists: lists.to_vec(), unit: Unit::default() }])?;
+        let runs = super::agree(
+            &[Wanted { shelf: 7, instances, lists: lists.to_vec(), unit: Unit::default() }],
+            |_| false,
+        )?;
         Ok(runs[0])
     }
 
@@ -353,10 +356,17 @@ mod tests {
                 Run { shelf: 8, first: bits, instances: 1 + u64::from(epoch == 2), ..run(epoch, 0, 0) },
             ]
         };
-        assert_eq!(super::agree(&wanted(2, 1)), Ok(of(1, 8)));
-        assert_eq!(super::agree(&wanted(2, 2)), Ok(of(2, 0)));
-        assert!(matches!(super::agree(&wanted(2, 10)), Err(NoAgreement::TooFew { wanted: 10, left: 9, .. })));
-        assert_eq!(super::agree(&[]), Ok(Vec::new()));
+        assert_eq!(super::agree(&wanted(2, 1), |_| false), Ok(of(1, 8)));
+        assert_eq!(super::agree(&wanted(2, 2), |_| false), Ok(of(2, 0)));
+        // Not from the first, though it has less left; unless no other suffices.
+        let first = |epoch: &Epoch| *epoch == Epoch([1; 32]);
+        assert_eq!(super::agree(&wanted(2, 1), first).unwrap()[0].epoch, Epoch([2; 32]));
+        assert_eq!(super::agree(&wanted(2, 2), |epoch| !first(epoch)), Ok(of(2, 0)));
+        assert!(matches!(
+            super::agree(&wanted(2, 10), |_| false),
+            Err(NoAgreement::TooFew { wanted: 10, left: 9, .. })
+        ));
+        assert_eq!(super::agree(&[], |_| false), Ok(Vec::new()));
     }
 
     #[test]

@@ -20,7 +20,7 @@
 //! let theirs = tacit_store::decode(&theirs)?;
 //! let lists = vec![("P0", &mine[..]), ("P1", &theirs[..])];
 //! let wanted = tacit_store::Wanted { shelf, instances: 10, lists, unit: Default::default() };
-//! for run in tacit_store::agree(&[wanted])? {
+//! for run in tacit_store::agree(&[wanted], |_| false)? {
 //!     for material in store.take_run(run)? {
 //!         let _bytes: &[u8] = &material?;
 //!     }
@@ -48,6 +48,7 @@ mod files;
 mod format;
 mod index;
 mod kept;
+mod lasting;
 mod ledger;
 mod material;
 mod overview;

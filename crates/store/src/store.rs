@@ -1,6 +1,6 @@
 //! One party's store: how it is opened, what it has, and how material leaves it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,9 @@ use crate::format::Malformed;
 use crate::index::{Shelf, Shelves};
 use crate::ledger::{Contents, Ledger, Used, Uses, WHOLE};
 use crate::planted::{Mistake, planted};
-use crate::{Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Taken, Writer, files, place};
+use crate::{
+    Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Taken, Writer, files, lasting, place,
+};
 
 /// What follows an epoch's name while it is being written ...
 pub(crate) const UNFINISHED: &str = "unfinished";
@@ -27,6 +29,7 @@ const LOCK: &str = "lock";
 /// store/binding                            what it is for
 /// store/journal                            how far each shelf of each epoch is used
 /// store/lock
+/// store/lasting                            epochs of supplies whose keys stay
 /// store/EPOCH/index-..., material-...      an epoch, shelf by shelf
 /// store/EPOCH.unfinished, EPOCH.spent      what the next opening erases
 /// anchors/BINDING.anchor, BINDING.lock     how far each shelf of each epoch is used, said once more
@@ -46,6 +49,8 @@ pub struct Store {
     /// How many reservations of an epoch aren't put away, if any: so long it stays.
     reserved: BTreeMap<Epoch, u64>,
     restored: Vec<Restored>,
+    /// Epochs whose keys stay when all else of them is used up.
+    pub(crate) lasting: BTreeSet<Epoch>,
     /// Whether journal and anchor are known to be on disk as they should be.
     sound: bool,
     /// Held as long as the store is open: against another process on this store, and on a copy of it.
@@ -381,6 +386,7 @@ impl Store {
             epochs: BTreeMap::new(),
             reserved: BTreeMap::new(),
             restored,
+            lasting: lasting::read(store)?,
             sound: true,
             _locks: [lock, anchor_lock],
         };
@@ -452,9 +458,9 @@ impl Store {
         }
     }
 
-    /// Removes an epoch of which all is used, but for its key, and nothing reserved is still to be read.
+    /// Removes an epoch of which all is used, but for its key, and nothing reserved is still to be read; unless the key stays.
     fn remove_used_up(&mut self, epoch: Epoch) -> Result<(), Error> {
-        if self.reserved.contains_key(&epoch) {
+        if self.reserved.contains_key(&epoch) || self.lasting.contains(&epoch) {
             return Ok(());
         }
         let Some(shelves) = self.epochs.get(&epoch) else { return Ok(()) };
@@ -476,6 +482,11 @@ impl Store {
         let spent = format!("{epoch}.{SPENT}");
         files::rename(&self.path, &path, &self.path.join(&spent))?;
         self.erase(&spent)
+    }
+
+    /// Whether it has the key of an epoch of supplies.
+    pub(crate) fn has_key(&self, epoch: Epoch) -> bool {
+        self.is_supply && self.epochs.contains_key(&epoch)
     }
 
     fn is_known(&self, epoch: Epoch) -> bool {

@@ -168,6 +168,9 @@ fn play_lane(
         }
         Own::InRun => (Start::InRun, None),
         Own::Supply(mut supply, drawn) => {
+            if keeping.is_some() && !endpoint.compiled.program().keeps().is_empty() {
+                supply.keeps();
+            }
             if let Some(key) = keeping.as_ref().and_then(|keeping| keeping.key) {
                 supply
                     .under(key)

@@ -297,7 +297,7 @@ pub(crate) fn take_agreed(
 ) -> Result<(Instance, Material), Error> {
     let lists = tell(endpoint, session, &store.available(WHOLE))?;
     // One for each shelf that is wanted.
-    let run = agreed(session, &[(WHOLE, 1, Unit::default())], &lists)
+    let run = agreed(session, &[(WHOLE, 1, Unit::default())], &lists, |_| false)
         .inspect_err(|none| session.abort(&none.to_string()))?[0];
     let mut take = || {
         let mut taken = store.take_run(run)?;

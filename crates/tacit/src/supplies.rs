@@ -246,7 +246,7 @@ fn enough(session: &mut Session, filling: &Filling, store: &Store) -> Result<Opt
     let lists = lists.map_err(|error| aborted(error.into()))?;
     let all: Vec<u8> = lists.iter().flat_map(|lists| list_message(lists)).collect();
     session.echo(&all).map_err(|error| aborted(error.into()))?;
-    Ok(agreed(session, &wanted, &lists).ok().and_then(|runs| Some(runs.first()?.epoch)))
+    Ok(agreed(session, &wanted, &lists, |_| false).ok().and_then(|runs| Some(runs.first()?.epoch)))
 }
 
 /// What is agreed on by those who fill stores. No run goes with it.

@@ -43,6 +43,8 @@ pub enum Fate {
     Hang,
     /// It is lost, because its sender's process ends before it is sent.
     Die,
+    /// It arrives as it is, and the process of this endpoint, another one, ends.
+    Lose(usize),
 }
 
 /// One way to deviate, at one frame.

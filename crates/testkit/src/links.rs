@@ -216,7 +216,7 @@ impl Transport for Lying {
         match (self.interceptor)(&Message { from: self.me, to, nth, frame: &frame }) {
             Fate::Deliver => self.links.send(to, frame),
             Fate::Replace(frames) => frames.into_iter().for_each(|frame| self.links.send(to, frame)),
-            Fate::Delay(_) | Fate::Cut | Fate::Hang | Fate::Die => {}
+            Fate::Delay(_) | Fate::Cut | Fate::Hang | Fate::Die | Fate::Lose(_) => {}
         }
     }
 

@@ -376,6 +376,10 @@ impl State {
             Fate::Cut => self.link(from, to).cut = true,
             Fate::Hang => (0..self.seats.len()).for_each(|to| self.link(from, to).cut = true),
             Fate::Die => self.die(from),
+            Fate::Lose(endpoint) => {
+                self.put(from, to, Event::Frame(frame), Duration::ZERO);
+                self.die(from - sender + endpoint);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The model tenants on supplies from stores: parties fill them, another process opens them, and runs draw from them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tacit_additive::{Additive, MAC_COMMIT, MAC_OPEN};
 use tacit_engine::executor::Unobserved;
@@ -14,7 +15,7 @@ use tacit_session::{Session, step};
 use tacit_store::{Binding, Epoch, Run, Store};
 use tacit_testkit::conformance::{Subject, equality};
 use tacit_testkit::tenants::{BITS, FIELDS, MACS};
-use tacit_testkit::{Case, Deviation, Draws};
+use tacit_testkit::{Case, Deviation, Draws, Fate, Interceptor, Message};
 use tempfile::TempDir;
 
 /// A tenant whose parties, before each run, fill a store of their own with what its plan draws and more, and give it to the
@@ -180,8 +181,8 @@ fn left(shelved: &Shelved, parties: usize) -> Vec<u64> {
 const FIELDS_DOMAIN: tacit_program::plan::Domain =
     tacit_program::plan::Domain::Modular(tacit_program::Modulus::Prime128);
 
-/// A message that is lost before the first check burns what the run had reserved; one within a check destroys all that is
-/// under the key, at whoever had begun it; and so does an opening that doesn't fit, at whoever sees it. The others are told
+/// A message that is lost before the first check's commitments burns what the run had reserved; one of them, or later in the
+/// check, destroys all that is under the key, at whoever had begun it; and so does an opening that doesn't fit, at whoever sees it. The others are told
 /// that a check failed, for which a run on a store destroys what it draws from.
 #[test]
 fn a_check_without_a_verdict_destroys_what_its_key_is_for() {
@@ -197,6 +198,8 @@ fn a_check_without_a_verdict_destroys_what_its_key_is_for() {
     let at = |part: u16| link.iter().position(|other| *other == part).expect("there is such a message");
     for (part, deviation, destroys) in [
         (step::OPERATION, Deviation::Death, false),
+        // Nobody has committed to anything yet.
+        (step::COIN_OPEN, Deviation::Death, false),
         (MAC_COMMIT, Deviation::Death, true),
         (MAC_OPEN, Deviation::Flip(3), true),
         (MAC_OPEN, Deviation::Death, true),
@@ -216,4 +219,46 @@ fn a_check_without_a_verdict_destroys_what_its_key_is_for() {
             assert_eq!(left[party], expected, "P{party} after {deviation:?} of {part:x}");
         }
     }
+}
+
+/// Whenever a client is lost, within a check or not, whoever hears of it first and says so, and however late a party is: keys
+/// stay, and what wasn't reserved.
+#[test]
+fn a_client_that_is_lost_has_no_keys_destroyed() {
+    const PARTIES: usize = 3;
+    const ALICE: usize = PARTIES;
+    let shelved = Shelved::new(&MACS);
+    let case = case(shelved, PARTIES);
+    let run = case.run(&Draws::fixed(1));
+    run.outcomes();
+    let whole = left(shelved, PARTIES);
+    let parts: Vec<u16> = run.trace.link(2, 1).map(|delivery| delivery.at.part).collect();
+    let first = parts.iter().position(|part| *part == step::STORED).expect("they agree on an epoch");
+    let slow = |message: &Message<'_>, how: usize| match (how, message.from, message.to) {
+        (1, 2, 0) => Fate::Delay(Duration::from_millis(3)),
+        (2, 1, 0) if message.frame.at.part == MAC_OPEN => Fate::Delay(Duration::from_millis(10)),
+        _ => Fate::Deliver,
+    };
+    let mut failed = 0;
+    for (nth, part) in parts.iter().enumerate().skip(first) {
+        for how in 0..3 {
+            let interceptor: Interceptor = Box::new(move |message| {
+                if (message.from, message.to, message.nth) == (2, 1, nth) {
+                    Fate::Lose(ALICE)
+                } else {
+                    slow(message, how)
+                }
+            });
+            let world = case.world().intercept(interceptor);
+            // What somebody had sent of a check arrives, though it leaves.
+            let world = if how == 2 { world.resetting() } else { world };
+            let run = case.run_in(&world, &Draws::fixed(1));
+            failed += usize::from(run.endings[0].as_ref().is_some_and(|ending| ending.result.is_err()));
+            let left = left(shelved, PARTIES);
+            assert_eq!(left.len(), PARTIES);
+            let kept = left.iter().zip(&whole).all(|(left, whole)| left >= whole);
+            assert!(kept, "after message {nth} ({part:x}), {how}: {left:?} of {whole:?}");
+        }
+    }
+    assert!(failed > parts.len(), "{failed}");
 }

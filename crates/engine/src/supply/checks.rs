@@ -5,8 +5,10 @@
 //! hold the key for lane 0 and another for lane 1, and both wait for ever. The order follows from the plans alone: every
 //! lane's first turn by the lanes' numbers, then every lane's second, and so on, and a lane that has ended well is passed
 //! over. Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to
-//! take. A lane that ends otherwise takes the others with it, and no check begins any more: one that began would have no
-//! verdict, and destroy the key.
+//! take. A lane that ends otherwise takes the others with it, and no further turn is given: a check that began would have no
+//! verdict, and destroy the key. Who has a turn at a check sees it through first ([`Mesh::hold_faults`]).
+//!
+//! [`Mesh::hold_faults`]: tacit_net::Mesh::hold_faults
 
 use crate::Error;
 use std::fmt;
@@ -130,16 +132,6 @@ impl CheckScope {
         }
     }
 
-    /// Waits for this lane's turn, and notes durably that a check begins: before anything of it is sent.
-    ///
-    /// # Errors
-    /// As [`Self::turn`], and if it can't be noted.
-    pub fn begin(&self, session: &mut Session) -> Result<Check, Error> {
-        let turn = self.turn(session)?;
-        let number = lock(&self.shared).journal.begin()?;
-        Ok(Check { turn, number, passed: false })
-    }
-
     /// For whoever plays the lane, to say that it has ended well.
     pub fn ending(&self) -> Ending {
         Ending { shared: self.shared.clone(), lane: self.lane }
@@ -176,6 +168,18 @@ impl Ending {
 pub struct Turn {
     shared: Arc<Mutex<Shared>>,
     lane: usize,
+}
+
+impl Turn {
+    /// Notes durably that a check begins: before this party commits to anything by which others could come to know the
+    /// verdict. Nothing is refused here because another lane has failed meanwhile: the other parties may have begun.
+    ///
+    /// # Errors
+    /// If it can't be noted.
+    pub fn begin(self) -> Result<Check, Error> {
+        let number = lock(&self.shared).journal.begin()?;
+        Ok(Check { turn: self, number, passed: false })
+    }
 }
 
 impl Drop for Turn {

@@ -21,8 +21,8 @@ pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>
     bytes.is_empty().then_some(lists)
 }
 
-/// What a run uses that wants so many instances of each shelf, which people call so, given what each party has there. All
-/// parties have made sure that they hold the same lists.
+/// What a run uses that wants so many instances of each shelf, which people call so, given what each party has there; from
+/// epochs that are to be taken `last` only if no other suffices. All parties have made sure that they hold the same lists.
 ///
 /// # Errors
 /// [`NoAgreement`], once all parties have come to see it: none then has only another's word for it.
@@ -30,6 +30,7 @@ pub fn agreed(
     session: &mut Session,
     wanted: &[(u64, u64, Unit)],
     lists: &[Vec<Vec<Available>>],
+    last: impl Fn(&Epoch) -> bool,
 ) -> Result<Vec<Run>, NoAgreement> {
     let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
     let shelf = |(index, (shelf, instances, unit)): (usize, &(u64, u64, Unit))| {
@@ -38,7 +39,7 @@ pub fn agreed(
         Wanted { shelf: *shelf, instances: *instances, lists, unit: unit.clone() }
     };
     let wanted: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
-    agree(&wanted).inspect_err(|_| {
+    agree(&wanted, last).inspect_err(|_| {
         // If one doesn't come, this one has its error nonetheless.
         let _ = session.barrier();
     })

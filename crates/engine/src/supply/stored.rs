@@ -71,7 +71,7 @@ impl Stock {
         let scopes = CheckScope::shared(count, Box::new(run.clone()));
         let lane = |checks| {
             let (run, draws) = (run.clone(), Draws::default());
-            StoredSupply { run, checks, draws, kinds: HashMap::new() }
+            StoredSupply { run, checks, keeps: false, draws, kinds: HashMap::new() }
         };
         let lanes = scopes.into_iter().map(lane).collect();
         Ok((run, lanes))
@@ -126,6 +126,8 @@ impl Journal for SuppliedRun {
 pub struct StoredSupply {
     run: SuppliedRun,
     checks: CheckScope,
+    /// Whether the run keeps values under the epoch's key.
+    keeps: bool,
     draws: Draws,
     /// What was reserved for the plan that runs.
     kinds: HashMap<SupplyKind, Taken>,
@@ -150,16 +152,27 @@ impl StoredSupply {
         let epoch = Epoch(epoch);
         let refused =
             |why: &str| Error::Refused(format!("its MACs are under the key of epoch {epoch}, {why}"));
-        let known = self.run.stock.lock().store.key(epoch);
+        let mut shelves = self.run.stock.lock();
+        let known = shelves.store.key(epoch);
         known.map_err(|_| refused("which this party's store of supplies has no more"))?;
+        shelves.store.keep_key(epoch)?;
+        drop(shelves);
         if *self.run.epoch.get_or_init(|| epoch) == epoch {
             return Ok(());
         }
         Err(refused("and other values of the run are under that of another"))
     }
 
-    /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds. A party whose
-    /// store was set back is named by all, and destroys what it has of the epoch.
+    /// The run keeps values under the key that it is given, which then stays as long as the epoch isn't destroyed. It draws from
+    /// an epoch with such values rather than from another one, so that they can be read together; all other runs do the
+    /// opposite, and leave to reads what there is. All parties say the same, before anything is provided.
+    pub fn keeps(&mut self) {
+        self.keeps = true;
+    }
+
+    /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used; where the epoch is given and
+    /// nothing is drawn, just on that. Two rounds. A party whose store was set back is named by all, and destroys what it has
+    /// of the epoch.
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
         let own = demand.blocks();
         // Who draws first picks an epoch that has enough for all.
@@ -171,8 +184,11 @@ impl StoredSupply {
             }
         }
         let mut own_lists = self.available(&wanted);
-        // It is this lane's turn at all parties, so they have had as many checks in this run.
-        own_lists.push(self.run.stock.lock().store.checked_keys());
+        {
+            // It is this lane's turn at all parties, so they have had as many checks in this run.
+            let shelves = self.run.stock.lock();
+            own_lists.extend([shelves.store.checked_keys(), shelves.store.kept_keys()]);
+        }
         let message = list_message(&own_lists);
         let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
         let (shelves, most) = (own_lists.len(), own_lists.len() * (4 + MAX_LIST_BYTES));
@@ -182,10 +198,18 @@ impl StoredSupply {
         let shelf = |(kind, blocks): (&SupplyKind, &u64)| {
             (kind.code(), *blocks, Unit { name: kind.to_string(), each: kind.per_block() })
         };
-        let runs = agreed(session, &wanted.iter().map(shelf).collect::<Vec<_>>(), &lists)?;
-        if let Some(run) = runs.first() {
-            let keys: Vec<&[Available]> = lists.iter().filter_map(|lists| Some(&lists.last()?[..])).collect();
-            agreed_checks(session, run.epoch, &keys).inspect_err(|set_back| self.leave(session, set_back))?;
+        let everybodys =
+            |at: usize| lists.iter().filter_map(|lists| Some(&lists.get(at)?[..])).collect::<Vec<_>>();
+        let [keys, kept] = [everybodys(wanted.len()), everybodys(wanted.len() + 1)];
+        let has_values = |epoch: &Epoch| kept.iter().any(|list| list.iter().any(|own| own.epoch == *epoch));
+        let wanted_shelves: Vec<_> = wanted.iter().map(shelf).collect();
+        let runs = agreed(session, &wanted_shelves, &lists, |epoch| has_values(epoch) != self.keeps)?;
+        let epoch = runs.first().map(|run| run.epoch).or(self.run.epoch.get().copied());
+        if let Some(epoch) = epoch {
+            agreed_checks(session, epoch, &keys).inspect_err(|set_back| self.leave(session, set_back))?;
+            if self.keeps {
+                self.run.stock.lock().store.keep_key(epoch)?;
+            }
         }
         let mut runs: BTreeMap<SupplyKind, Run> = wanted.keys().copied().zip(runs).collect();
         // Not before: other lanes draw meanwhile, and have to serve their links.
@@ -246,7 +270,8 @@ impl Supply for StoredSupply {
         let turn = self.checks.turn(session)?;
         self.draws = Draws::default();
         self.put_away()?;
-        if !demand.is_empty() {
+        // What is under a given key has checks even if nothing is drawn.
+        if !demand.is_empty() || self.run.epoch.get().is_some() {
             self.reserve(session, demand)?;
         }
         drop(turn);

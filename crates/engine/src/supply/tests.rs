@@ -262,7 +262,7 @@ fn checks(scopes: impl Fn() -> Vec<CheckScope>) -> Vec<(Vec<(u16, u64)>, usize)>
             // Elsewhere the lanes come in another order.
             let late = (u64::from(lane) + me as u64) % 3 * 4 + number;
             sleep(Duration::from_millis(late));
-            let check = scope.begin(session).unwrap();
+            let check = scope.turn(session).and_then(Turn::begin).unwrap();
             log.lock().unwrap().push((lane, check.number()));
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             session.barrier().unwrap();
@@ -301,7 +301,7 @@ fn a_check_without_a_verdict_is_the_last_one() {
                 None
             }
             1 => {
-                let check = scope.begin(session).unwrap();
+                let check = scope.turn(session).and_then(Turn::begin).unwrap();
                 if fails {
                     drop(check);
                 } else {
@@ -310,7 +310,7 @@ fn a_check_without_a_verdict_is_the_last_one() {
                 }
                 None
             }
-            _ => Some(scope.begin(session).map(|check| check.pass().unwrap())),
+            _ => Some(scope.turn(session).and_then(Turn::begin).map(|check| check.pass().unwrap())),
         });
         for lanes in ended {
             match lanes.into_iter().flatten().next().unwrap() {
@@ -535,7 +535,7 @@ fn a_stock_has_one_run_at_a_time_and_each_its_epoch() {
     let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = first.into_iter().unzip();
     play(supplies, |_, _, session, mut supply| {
         supply.provide(session, &demand).unwrap();
-        drop(supply.checks().begin(session).unwrap());
+        drop(supply.checks().turn(session).and_then(Turn::begin).unwrap());
     });
     assert!(matches!(stocks[0].lanes(1, demand.blocks()), Err(Error::Refused(_))), "its end isn't told yet");
     drop(runs);
@@ -544,7 +544,7 @@ fn a_stock_has_one_run_at_a_time_and_each_its_epoch() {
     runs[0].destroy().unwrap();
     play(supplies, |_, _, session, mut supply| {
         supply.provide(session, &demand).unwrap();
-        supply.checks().begin(session).unwrap().pass().unwrap();
+        supply.checks().turn(session).and_then(Turn::begin).unwrap().pass().unwrap();
     });
 }
 
@@ -555,7 +555,7 @@ fn a_check_on_stored_supplies_is_noted_and_one_without_a_verdict_destroys_them()
     let checks = |passes: bool| {
         play(folder.lanes(2, &[(TRIPLES, 128)]), |_, _, session, mut supply| {
             supply.provide(session, &demand).unwrap();
-            let check = supply.checks().begin(session)?;
+            let check = supply.checks().turn(session).and_then(Turn::begin)?;
             let number = check.number();
             if passes {
                 check.pass()?;

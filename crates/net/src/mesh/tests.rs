@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::memory::{self, MemoryTransport};
 
-fn names(parties: usize, clients: usize) -> Vec<String> {
+pub(super) fn names(parties: usize, clients: usize) -> Vec<String> {
     let parties = (0..parties).map(|party| format!("P{party}"));
     parties.chain((0..clients).map(|client| format!("C{client}"))).collect()
 }
@@ -14,7 +14,7 @@ fn meshes_with(parties: usize, clients: usize, limits: &Limits) -> Vec<Mesh> {
     ends.map(|(me, end)| Mesh::new(Box::new(end), me, names(parties, clients), limits.clone())).collect()
 }
 
-fn meshes(parties: usize, clients: usize) -> Vec<Mesh> {
+pub(super) fn meshes(parties: usize, clients: usize) -> Vec<Mesh> {
     meshes_with(parties, clients, &Limits::default())
 }
 
@@ -23,7 +23,7 @@ fn impatient() -> Limits {
     Limits { silence: Duration::from_millis(800), ..Limits::default() }
 }
 
-fn at(op: u32) -> At {
+pub(super) fn at(op: u32) -> At {
     At::op(op)
 }
 
@@ -214,7 +214,7 @@ fn a_clients_abort_reaches_other_clients() {
 
 impl Mesh {
     /// `tick` without regard to the clock.
-    fn tick_now(&mut self) -> Result<(), Error> {
+    pub(super) fn tick_now(&mut self) -> Result<(), Error> {
         self.serviced = Duration::ZERO;
         self.tick()
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::files::fault::{self, Fault};
 use crate::planted::{Mistake, plant};
-use crate::{Overview, Reserved, Restored, Standing};
+use crate::{Available, Overview, Reserved, Restored, Standing};
 
 const TRIPLES: u64 = 3;
 const BITS: u64 = u64::MAX;
@@ -348,4 +348,36 @@ fn die_everywhere() {
         assert!(!place.store().join(A.to_string()).exists(), "all is erased");
     }
     assert!(pending > 20, "{pending} checks had no verdict");
+}
+
+/// What is kept under it would else be lost with the last that anybody draws.
+#[test]
+fn a_key_that_is_kept_outlasts_its_epochs_supplies() {
+    let place = Place::with_supply(A, [3, 2]);
+    let mut store = place.create_supply().unwrap();
+    write_supply(&mut store, B, [1, 1]).unwrap();
+    assert!(store.kept_keys().is_empty());
+    let kept = [Available { epoch: A, next: 0, count: 1 }];
+    for _ in 0..2 {
+        store.keep_key(A).unwrap();
+        assert_eq!(store.kept_keys(), kept);
+    }
+    for (epoch, shelf, count) in [(A, TRIPLES, 3), (A, BITS, 2), (B, TRIPLES, 1), (B, BITS, 1)] {
+        let all = store.reserve(run(epoch, shelf, 0, count)).unwrap();
+        store.put_away(all).unwrap();
+    }
+    for _ in 0..2 {
+        assert!(store.available(TRIPLES).is_empty() && store.available(BITS).is_empty());
+        assert_eq!(&store.key(A).unwrap()[..], KEY);
+        assert_eq!((store.kept_keys(), store.checked_keys().len()), (kept.to_vec(), 1));
+        assert!(store.key(B).is_err() && matches!(store.keep_key(B), Err(Error::Unknown { .. })));
+        drop(store);
+        store = place.create_supply().unwrap();
+    }
+    store.destroy(A).unwrap();
+    assert!(store.key(A).is_err() && store.kept_keys().is_empty(), "a failed check destroys it nonetheless");
+    drop(store);
+    let file = place.store().join("lasting");
+    fs::write(&file, [0; 33]).unwrap();
+    assert!(matches!(place.create_supply(), Err(Error::Damaged { path, .. }) if path == file));
 }

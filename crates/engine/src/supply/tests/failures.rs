@@ -34,7 +34,7 @@ fn no_check_begins_once_a_lane_has_failed() {
             // All are here, lanes 0 have checked, they have failed, lanes 1 have tried.
             all.wait();
             if lane == 0 {
-                scope.as_ref().unwrap().begin(session).unwrap().pass().unwrap();
+                scope.as_ref().unwrap().turn(session).and_then(Turn::begin).unwrap().pass().unwrap();
             }
             all.wait();
             match (lane, told) {
@@ -43,7 +43,8 @@ fn no_check_begins_once_a_lane_has_failed() {
                 _ => {}
             }
             all.wait();
-            let began = (lane == 1).then(|| scope.as_ref().unwrap().begin(session).map(Check::pass));
+            let began = (lane == 1)
+                .then(|| scope.as_ref().unwrap().turn(session).and_then(Turn::begin).map(Check::pass));
             all.wait();
             began.map(Result::unwrap_err)
         });
@@ -85,5 +86,68 @@ fn nothing_is_drawn_after_supplies_did_not_suffice() {
                 assert!(matches!(supply.draw(Drawer::Stock, TRIPLES, items), Err(Error::Supply(_))));
             }
         }
+    });
+}
+
+/// Else its check would not fit the others', and look as if somebody deviated.
+#[test]
+fn who_knows_of_fewer_checks_of_a_given_key_is_named_also_if_nothing_is_drawn() {
+    let (folder, epoch) = (Folder::new(1), Epoch([0; 32]));
+    let mut ahead = folder.open(0);
+    ahead.begin_check(epoch).unwrap();
+    ahead.pass_check(epoch).unwrap();
+    drop(ahead);
+    let ended = play(folder.lanes(1, &[]), |_, _, session, mut supply| {
+        supply.under(epoch.0).unwrap();
+        supply.provide(session, &Arc::new(Demand::stock(&[]))).unwrap_err()
+    });
+    for error in ended.into_iter().flatten() {
+        let says = error.to_string();
+        assert!(matches!(error, Error::NoMaterial(NoAgreement::SetBack { .. })), "{says}");
+        assert!(says.contains("the store of P1 was set back"), "{says}");
+    }
+}
+
+/// Values that are kept would else go with the supplies that any run may draw.
+#[test]
+fn supplies_of_a_key_with_values_are_drawn_last_and_it_stays() {
+    let folder = Folder::new(2);
+    let demand = |count| Arc::new(Demand::stock(&[(TRIPLES, count)]));
+    let draw = |keeps: bool, count: u64| {
+        let ended = play(folder.lanes(1, &[(TRIPLES, count)]), |_, _, session, mut supply| {
+            if keeps {
+                supply.keeps();
+            }
+            let provided = supply.provide(session, &demand(count));
+            provided.ok().and_then(|()| supply.key_name())
+        });
+        let keys: Vec<_> = ended.into_iter().flatten().collect();
+        assert_eq!(keys[0], keys[1]);
+        keys[0].map(|key| key[0])
+    };
+    assert_eq!(draw(true, 64), Some(0));
+    // Less is left of the first; and what is kept later is under its key, too.
+    assert_eq!([draw(false, 64), draw(false, 64), draw(true, 64)], [Some(1), Some(1), Some(0)]);
+    assert_eq!([draw(false, 69_000), draw(false, 69_000), draw(false, 69_000)], [Some(1), Some(0), None]);
+    let all = Demand::stock(&MADE).blocks();
+    for me in 0..2 {
+        let mut store = folder.open(me);
+        for (kind, blocks) in &all {
+            let Some(own) = store.available(kind.code()).into_iter().find(|own| own.epoch == Epoch([0; 32]))
+            else {
+                panic!("{kind} {blocks}");
+            };
+            let (epoch, shelf, first) = (own.epoch, kind.code(), own.next);
+            let rest = tacit_store::Run { epoch, shelf, first, instances: own.count - first };
+            let rest = store.reserve(rest).unwrap();
+            store.put_away(rest).unwrap();
+        }
+        drop(store);
+        assert_eq!(&folder.open(me).key(Epoch([0; 32])).unwrap()[..], KEY);
+    }
+    play(folder.lanes(1, &[]), |_, _, session, mut supply| {
+        supply.under([0; 32]).unwrap();
+        supply.provide(session, &Arc::new(Demand::stock(&[]))).unwrap();
+        assert_eq!(supply.key().unwrap().into_buffer().bytes(), KEY);
     });
 }
