@@ -6,9 +6,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Parties of a test wait for one another: with two tests at a time for each core, no core is idle.
-export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
-
 .DEFAULT_GOAL := build
 # How long `make fuzz` gives to each target, and what counts its branches.
 FUZZ_SECONDS ?= 180
@@ -21,7 +18,7 @@ NATIVE_TARGET := x86_64-unknown-linux-gnu
 
 WASM := target/wasm32-unknown-unknown/release/examples/tacit_client.wasm
 
-.PHONY: build native wasm wheel demo test test-rust test-python test-long test-kerberos attacks timing check docs nightly miri sanitize fuzz format clean
+.PHONY: build native wasm wheel demo test test-rust test-python test-long test-kerberos attacks timing check check-rust check-python docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
@@ -49,13 +46,13 @@ demo: build ## Private predictions on real data: three servers, a model owner, a
 test: test-rust test-python ## All tests but the long ones
 
 test-rust:
-	cargo test --workspace --quiet
+	$(PYTHON) .ci/tests.py
 
 test-python: build
 	cd python && ../$(BIN)/python -m pytest --quiet
 
 test-long: build ## Tests that take longer than a few minutes
-	cargo test --workspace --quiet -- --include-ignored
+	$(PYTHON) .ci/tests.py --include-ignored
 	cd python && ../$(BIN)/python -m pytest --quiet --long
 
 test-kerberos: ## The KDC with MIT's clients, which have to be there (Debian: krb5-user)
@@ -68,15 +65,19 @@ attacks: ## Every attack program against a version with the mistake that it expl
 timing: ## Whether kernels take longer for some secrets than for others (some minutes, on an idle machine)
 	cargo bench --package tacit-kernel --bench timing
 
-check: build ## Formatting, lints, types, documentation, licences, and that no mistake is planted in what ships
+check: check-rust check-python ## Formatting, lints, types, documentation, licences, and that no mistake is planted in what ships
+
+check-rust:
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff format --check python examples
-	$(BIN)/ruff check python examples
-	cd python && ../$(BIN)/mypy && ../$(BIN)/python -m mypy.stubtest tacit._native
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo metadata --locked --format-version 1 | $(PYTHON) .ci/licences.py
 	.ci/planted
+
+check-python: build
+	$(BIN)/ruff format --check python examples
+	$(BIN)/ruff check python examples
+	cd python && ../$(BIN)/mypy && ../$(BIN)/python -m mypy.stubtest tacit._native
 
 wheel: $(STAMP) ## The Python package as a wheel, in target/wheels
 	cd python && ../$(BIN)/maturin build --release --out ../target/wheels

@@ -23,6 +23,11 @@ fn subject(protocol: &'static dyn Protocol) -> Subject {
     }
 }
 
+#[test]
+fn views_of_public_inputs() {
+    tacit_testkit::conformance::known::views(&subject(&ReplicatedMalicious::SOUNDNESS_50));
+}
+
 /// With other parameters some of it.
 mod otherwise {
     use super::*;

@@ -95,6 +95,10 @@ impl Agreement {
 
     /// The first difference to a peer's statement.
     pub(crate) fn compare(&self, theirs: &Self) -> Result<(), Difference> {
+        // As a rule; then nothing has to be put into words.
+        if self == theirs {
+            return Ok(());
+        }
         let differ = |what, here: String, there: String| differ(what, &here, &there);
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
         differ("the number of lanes", self.lanes.to_string(), theirs.lanes.to_string())?;
@@ -173,6 +177,9 @@ impl PartyLimits {
 
     /// The first difference to another party's.
     pub(crate) fn compare(&self, theirs: &Self) -> Result<(), Difference> {
+        if self == theirs {
+            return Ok(());
+        }
         let differ = |what, here: String, there: String| differ(what, &here, &there);
         let seconds = |time: Duration| time.as_secs_f64().to_string();
         differ("silence_seconds", seconds(self.silence), seconds(theirs.silence))?;

@@ -165,16 +165,19 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets time pass if nobody has anything to do at present, and wakes who has then.
-    fn pass_time(&self, state: &mut State) {
+    /// Lets time pass if nobody has anything to do at present, and wakes whoever else has then: with the lock open, which they take
+    /// first.
+    fn pass_time<'a>(&'a self, mut state: MutexGuard<'a, State>, me: usize) -> MutexGuard<'a, State> {
         if !state.advance() {
-            return;
+            return state;
         }
-        for (seat, changed) in self.changed.iter().enumerate() {
-            if state.wakes(seat).is_some_and(|at| at <= state.now) {
-                changed.notify_one();
-            }
+        let has_work = |seat: &usize| *seat != me && state.wakes(*seat).is_some_and(|at| at <= state.now);
+        let woken: Vec<usize> = (0..self.changed.len()).filter(has_work).collect();
+        drop(state);
+        for seat in woken {
+            self.changed[seat].notify_one();
         }
+        self.lock()
     }
 }
 
@@ -430,7 +433,7 @@ impl WorldTransport {
         let until = state.now + busy;
         while state.now < until {
             state.seats[self.seat].activity = Activity::Computing { until };
-            self.shared.pass_time(&mut state);
+            state = self.shared.pass_time(state, self.seat);
             if state.now < until {
                 state = self.shared.changed[self.seat].wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -457,6 +460,9 @@ impl Transport for WorldTransport {
     }
 
     fn flush(&mut self) -> bool {
+        if self.unsent.is_empty() {
+            return true;
+        }
         let mut state = self.shared.lock();
         for (to, frame) in self.unsent.drain(..) {
             if frame.kind == FrameKind::Data {
@@ -486,7 +492,7 @@ impl Transport for WorldTransport {
                 return event.map(|(from, event)| (from - self.first, event));
             }
             state.seats[self.seat].activity = Activity::Waiting { until };
-            self.shared.pass_time(&mut state);
+            state = self.shared.pass_time(state, self.seat);
             if state.wakes(self.seat).is_none_or(|at| at > state.now) {
                 state = self.shared.changed[self.seat].wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -526,7 +532,7 @@ impl Drop for WorldTransport {
             state.close(self.seat, peer);
         }
         state.seats[self.seat].activity = Activity::Gone;
-        self.shared.pass_time(&mut state);
+        drop(self.shared.pass_time(state, self.seat));
     }
 }
 

@@ -40,10 +40,20 @@ mod bits {
         fn views_of_long_rows() {
             tacit_testkit::conformance::views::circuits(&subject(&BITS, 2, 1));
         }
+
+        #[test]
+        fn views_of_public_inputs() {
+            tacit_testkit::conformance::known::views(&subject(&BITS, 2, 1));
+        }
     }
     mod of_three {
         use crate::{BITS, subject};
         tacit_testkit::conformance!(subject(&BITS, 3, 20); views: input circuit and mul);
+
+        #[test]
+        fn views_of_public_inputs() {
+            tacit_testkit::conformance::known::views(&subject(&BITS, 3, 1));
+        }
     }
     mod of_five {
         use crate::{BITS, subject};

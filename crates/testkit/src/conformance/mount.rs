@@ -57,6 +57,11 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn views_of_public_inputs() {
+                $crate::conformance::known::views(&$subject);
+            }
+
+            #[test]
             fn tiles() {
                 $crate::conformance::circuits::tiles(&$subject);
             }
@@ -101,6 +106,12 @@ macro_rules! conformance {
 
             #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_public_inputs() {
+                $crate::conformance::known::views(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
             fn tiles() {
                 $crate::conformance::circuits::tiles(&$subject);
             }
@@ -126,11 +137,6 @@ macro_rules! conformance {
         mod views {
             #[allow(unused_imports)]
             use super::*;
-
-            #[test]
-            fn public_inputs() {
-                $crate::conformance::known::views(&$subject);
-            }
 
             #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]
