@@ -252,10 +252,24 @@ fn relayed(links: &mut Links, settings: &Settings, kind: Kind, bytes: &[u8]) -> 
         *links = Some(settings.servers.iter().map(|server| connect(server)).collect::<io::Result<_>>()?);
     }
     let links = links.as_mut().map_or(&mut [][..], |links| links);
-    for link in &mut *links {
-        wire::write(link, kind, bytes)?;
+    let servers = || settings.servers.iter();
+    for (link, server) in links.iter_mut().zip(servers()) {
+        wire::write(link, kind, bytes).map_err(|error| about(server, &error))?;
     }
-    links.iter_mut().map(|link| Ok(wire::read(link)?.1)).collect()
+    let read = |(link, server): (&mut TcpStream, &String)| {
+        wire::read(link).map(|(_, told)| told).map_err(|error| about(server, &error))
+    };
+    links.iter_mut().zip(servers()).map(read).collect()
+}
+
+/// Which server it was.
+fn about(server: &str, error: &io::Error) -> io::Error {
+    let kind = error.kind();
+    // What a link says that was read in vain for long enough.
+    if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+        return io::Error::new(kind, format!("server {server} doesn't answer in time"));
+    }
+    io::Error::new(kind, format!("server {server}: {error}"))
 }
 
 /// Whether the other side has closed a link on which nothing is due.
@@ -266,7 +280,7 @@ fn is_over(link: &TcpStream) -> bool {
 }
 
 fn connect(server: &str) -> io::Result<TcpStream> {
-    let about = |error: io::Error| io::Error::new(error.kind(), format!("server {server}: {error}"));
+    let about = |error: io::Error| about(server, &error);
     let missing = || io::Error::new(io::ErrorKind::NotFound, format!("server {server} has no address"));
     let address = server.to_socket_addrs().map_err(about)?.next().ok_or_else(missing)?;
     let link = TcpStream::connect_timeout(&address, SILENCE).map_err(about)?;
