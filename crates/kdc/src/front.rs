@@ -8,7 +8,7 @@ mod tests;
 use crate::messages::{self, Code};
 use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
-use crate::wire::{self, Kind};
+use crate::wire::{self, Kind, SILENCE, Timed};
 use aside::{Aside, Joined};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 256;
 /// Connections of clients by TCP at most.
 const CONNECTIONS: usize = 256;
-/// How long a client by TCP may be silent.
-const SILENCE: Duration = Duration::from_secs(10);
 /// How long the servers may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -138,23 +136,6 @@ fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
     let told = if taken { replied.recv().ok().flatten() } else { None };
     let told = told.unwrap_or_else(|| b"the servers don't answer".to_vec());
     wire::write(link, Kind::Order, &told)
-}
-
-/// A link that is read until a time: who sends a byte now and then holds nobody up.
-struct Timed<'l> {
-    link: &'l mut TcpStream,
-    until: Instant,
-}
-
-impl io::Read for Timed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.link.set_read_timeout(Some(left))?;
-        io::Read::read(self.link, buffer)
-    }
 }
 
 fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
