@@ -3,6 +3,7 @@
 //! The clock runs from the first request to the last reply. So it has all that a client waits for: front, parsing, meeting, runs and
 //! their checks, but not the making of requests. Each reply is opened, and its ticket under the service's key.
 
+pub mod gcm;
 pub mod paper;
 
 use crate::admin::{self, Origin, random_key};

@@ -8,7 +8,7 @@ mod tests;
 use crate::messages::{self, Code};
 use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
-use crate::wire::{self, Kind};
+use crate::wire::{self, Kind, SILENCE, Timed};
 use aside::{Aside, Joined};
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 256;
 /// Connections of clients by TCP at most.
 const CONNECTIONS: usize = 256;
-/// How long a client by TCP may be silent.
-const SILENCE: Duration = Duration::from_secs(10);
 /// How long the servers may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -140,23 +138,6 @@ fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
     wire::write(link, Kind::Order, &told)
 }
 
-/// A link that is read until a time: who sends a byte now and then holds nobody up.
-struct Timed<'l> {
-    link: &'l mut TcpStream,
-    until: Instant,
-}
-
-impl io::Read for Timed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.link.set_read_timeout(Some(left))?;
-        io::Read::read(self.link, buffer)
-    }
-}
-
 fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
     let mut buffer = vec![0; wire::MAX_FRAME];
     let waiting: Arc<Mutex<Vec<Datagram>>> = Arc::default();
@@ -252,10 +233,24 @@ fn relayed(links: &mut Links, settings: &Settings, kind: Kind, bytes: &[u8]) -> 
         *links = Some(settings.servers.iter().map(|server| connect(server)).collect::<io::Result<_>>()?);
     }
     let links = links.as_mut().map_or(&mut [][..], |links| links);
-    for link in &mut *links {
-        wire::write(link, kind, bytes)?;
+    let servers = || settings.servers.iter();
+    for (link, server) in links.iter_mut().zip(servers()) {
+        wire::write(link, kind, bytes).map_err(|error| about(server, &error))?;
     }
-    links.iter_mut().map(|link| Ok(wire::read(link)?.1)).collect()
+    let read = |(link, server): (&mut TcpStream, &String)| {
+        wire::read(link).map(|(_, told)| told).map_err(|error| about(server, &error))
+    };
+    links.iter_mut().zip(servers()).map(read).collect()
+}
+
+/// Which server it was.
+fn about(server: &str, error: &io::Error) -> io::Error {
+    let kind = error.kind();
+    // What a link says that was read in vain for long enough.
+    if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+        return io::Error::new(kind, format!("server {server} doesn't answer in time"));
+    }
+    io::Error::new(kind, format!("server {server}: {error}"))
 }
 
 /// Whether the other side has closed a link on which nothing is due.
@@ -266,7 +261,7 @@ fn is_over(link: &TcpStream) -> bool {
 }
 
 fn connect(server: &str) -> io::Result<TcpStream> {
-    let about = |error: io::Error| io::Error::new(error.kind(), format!("server {server}: {error}"));
+    let about = |error: io::Error| about(server, &error);
     let missing = || io::Error::new(io::ErrorKind::NotFound, format!("server {server} has no address"));
     let address = server.to_socket_addrs().map_err(about)?.next().ok_or_else(missing)?;
     let link = TcpStream::connect_timeout(&address, SILENCE).map_err(about)?;

@@ -9,7 +9,7 @@ use crate::exchange::Memory;
 use crate::order::{self, Change, NEXT_KVNO, Order, OrderKey};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
-use crate::wire::{self, Kind};
+use crate::wire::{self, Kind, SILENCE, Timed};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
 use tacit::setup::Config;
 use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, Standing, State, Wanted};
@@ -481,9 +481,12 @@ fn accept(listener: &TcpListener, node: &Arc<Node>) {
 /// Takes what a front relays, until its link ends.
 fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
     front.set_nodelay(true)?;
-    front.set_read_timeout(Some(IDLE))?;
+    front.set_write_timeout(Some(SILENCE))?;
     loop {
-        let (kind, bytes) = wire::read(&mut front)?;
+        // It may rest for long, but what begins has to end soon.
+        front.set_read_timeout(Some(IDLE))?;
+        front.peek(&mut [0])?;
+        let (kind, bytes) = wire::read(&mut Timed { link: &mut front, until: Instant::now() + SILENCE })?;
         let told = match kind {
             Kind::Order => node.told(&bytes),
             Kind::Batch => {

@@ -1,6 +1,8 @@
 //! Frames between front and servers, and between admin and front: a kind, a length, and bytes.
 
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 /// Bytes of a request, an order or a reply at most.
 pub const MAX_FRAME: usize = 1 << 16;
@@ -10,6 +12,9 @@ pub const MAX_BATCH: usize = 64;
 const MAX_PACKED: usize = NUMBER + MAX_BATCH * (4 + MAX_FRAME);
 /// Bytes of the number that names those that came together.
 const NUMBER: usize = 16;
+
+/// How long a message may take from its first byte to its last.
+pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +77,25 @@ pub fn read_bytes(link: &mut impl Read, count: usize, most: usize) -> io::Result
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(bytes)
+}
+
+/// A link that is read until a time: who sends a byte now and then holds nobody up.
+pub struct Timed<'l> {
+    /// The link.
+    pub link: &'l mut TcpStream,
+    /// When it ends.
+    pub until: Instant,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.link.set_read_timeout(Some(left))?;
+        self.link.read(buffer)
+    }
 }
 
 /// Messages behind a number that no other ones have.

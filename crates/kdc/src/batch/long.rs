@@ -23,7 +23,7 @@ struct Asked<'a> {
 
 /// Requests of every task, class and number together: none has anything compiled, since all is there from the start.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes half an hour, and more on a busy machine"]
 fn ten_thousand_mixed_requests_have_no_plan_compiled() {
     let realm = Realm::serving(|settings| {
         settings.protocol = "replicated".to_owned();

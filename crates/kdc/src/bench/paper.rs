@@ -15,8 +15,8 @@ use tacit::program::{Builder, Dtype, ProgramError, Recipient, Uses, Value};
 use tacit::{Compiled, Fill, Local, Residents, State};
 
 /// Blocks of a login: of a timestamp under the client's key, of a ticket under krbtgt's, of a reply under the client's.
-const BLOCKS: [usize; 3] = [3, 14, 16];
-const BLOCK: usize = 16;
+pub(super) const BLOCKS: [usize; 3] = [3, 14, 16];
+pub(super) const BLOCK: usize = 16;
 
 fn all_blocks() -> usize {
     BLOCKS.iter().sum()
@@ -116,19 +116,11 @@ pub fn run(protocol: &str, logins_each: usize, batches: usize) -> Result<Paper, 
     let (mut seconds, mut sent_bytes, mut rounds) = (Vec::new(), Vec::new(), 0);
     for batch in 0..batches {
         let width = BLOCK * all_blocks();
-        let bytes = |seed: usize, count: usize| -> Vec<u8> {
-            (0..count).map(|at| (at * 151 + at * at * 7 + seed * 41 + batch * 13) as u8).collect()
-        };
-        let row = |bytes: &[u8]| match to_bits(bytes).data {
-            tacit::program::Data::Bool(bits) => bits,
-            _ => Vec::new(),
-        };
         let of = |seed, width| -> Vec<Vec<u8>> {
-            (0..logins_each).map(|login| bytes(seed + 3 * login, width)).collect()
+            (0..logins_each).map(|login| pattern(seed + 3 * login, batch, width)).collect()
         };
         let (counters, texts) = (of(1, width), of(2, width));
         let drawn = [4, 5, 6].map(|who| of(who, BLOCK));
-        let value = |all: &[Vec<u8>]| rows(&all.iter().map(|one| row(one)).collect::<Vec<_>>());
         let mut inputs: Vec<Value> = drawn.iter().map(|all| value(all)).collect();
         inputs.extend([value(&counters), value(&texts)]);
         let residents =
@@ -150,6 +142,20 @@ pub fn run(protocol: &str, logins_each: usize, batches: usize) -> Result<Paper, 
         }
     }
     Ok(Paper { logins: logins_each, seconds, sent_bytes, rounds })
+}
+
+/// Bytes that look like others' in no other batch.
+pub(super) fn pattern(seed: usize, batch: usize, count: usize) -> Vec<u8> {
+    (0..count).map(|at| (at * 151 + at * at * 7 + seed * 41 + batch * 13) as u8).collect()
+}
+
+/// Rows of bits.
+pub(super) fn value(all: &[Vec<u8>]) -> Value {
+    let row = |bytes: &Vec<u8>| match to_bits(bytes).data {
+        tacit::program::Data::Bool(bits) => bits,
+        _ => Vec::new(),
+    };
+    rows(&all.iter().map(row).collect::<Vec<_>>())
 }
 
 fn clear([client, krbtgt]: [[u8; BLOCK]; 2], counters: &[u8], texts: &[u8], session: &[u8]) -> Vec<u8> {

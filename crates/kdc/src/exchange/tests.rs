@@ -92,11 +92,14 @@ impl Shares for Clear {
         if plain[at..at + session.enctype().mac_bytes()] != session.checksum(6, body) {
             return Ok(None);
         }
-        assert!(expected.subkey_at.is_none());
-        self.keys.insert("session".into(), session);
+        // The client's own key, if it gave one, is what the reply is under.
+        let subkey = expected.subkey_at.map(|at| &plain[at..at + session.bytes().len()]);
+        let subkey = subkey.and_then(|key| Key::new(session.enctype(), key));
+        let usage = if subkey.is_some() { 9 } else { 8 };
+        self.keys.insert("session".into(), subkey.unwrap_or(session));
         let sealed = |key: &Key, usage, plain: &[u8]| key.seal(usage, [usage as u8; CONFOUNDER], plain);
         let ticket = sealed(&self.keys[service], 2, ticket.0);
-        Ok(Some(Sealed { ticket, part: sealed(&self.keys["session"], 8, part.0) }))
+        Ok(Some(Sealed { ticket, part: sealed(&self.keys["session"], usage, part.0) }))
     }
 }
 
@@ -332,6 +335,20 @@ fn everything_else_is_refused_as_the_rfc_says() {
         let reply = world.answer(&asked.bytes());
         assert_eq!(read_error(&reply), Some(code));
         assert_eq!(world.shares.asked, computed, "{code}");
+    }
+}
+
+/// Who asks how to log in is told how often the password is hashed: as often as it was when it was given.
+#[test]
+fn clients_are_told_how_a_password_is_hashed() {
+    let mut world = World::new(Enctype::Aes256Sha1);
+    for (iterations, told) in [(100_000_u32, 100_000_u32), (0, 4096)] {
+        world.principals.get_mut("ann").unwrap().iterations = iterations;
+        let asked = Asked { timestamp: None, ..Asked::new(&world) };
+        let reply = world.answer(&asked.bytes());
+        assert_eq!(read_error(&reply), Some(25));
+        let entry = [&text(&format!("{REALM}ann"))[..], &field(2, &octets(&told.to_be_bytes()))].concat();
+        assert!(reply.windows(entry.len()).any(|window| window == entry));
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Further {
     body: Option<Vec<u8>>,
     /// A byte of the ticket's ciphertext that is changed.
     changed: Option<usize>,
+    /// A key of the client's own for the reply.
+    subkey: Option<Key>,
 }
 
 impl Further {
@@ -49,6 +51,7 @@ impl Further {
             wish,
             body,
             changed,
+            subkey: None,
         }
     }
 
@@ -89,6 +92,10 @@ impl Further {
             if self.bare { Vec::new() } else { field(3, &checksum) },
             field(4, &integer(123_456)),
             field(5, &time(self.time)),
+            self.subkey.as_ref().map_or_else(Vec::new, |subkey| {
+                let kind = field(0, &integer(enctype.number().into()));
+                field(6, &sequence(&[&kind, &field(1, &octets(subkey.bytes()))]))
+            }),
         ];
         let authenticator = element(tag::application(2), &[&sequence(&[&authenticator.concat()])]);
         let authenticator = session.seal(7, [2; CONFOUNDER], &authenticator);
@@ -145,6 +152,18 @@ fn who_has_a_ticket_gets_another() {
         assert_eq!(ticket.endtime, NOW + 600, "no longer than the first ticket");
 
         assert_eq!(read_error(&world.answer(&request)), Some(34), "a second time");
+    }
+}
+
+/// MIT's clients always give a key of their own: the reply is under that one, for another usage.
+#[test]
+fn who_gives_a_subkey_has_the_reply_under_it() {
+    for enctype in Enctype::ALL {
+        let mut world = World::new(enctype);
+        let subkey = || Key::of_password(enctype, b"subkey", b"salt", 2);
+        let reply = world.answer(&further(&world, &Further { subkey: Some(subkey()), ..Further::new() }));
+        assert_eq!(world.shares.asked, ["verify", "authenticator", "reply"]);
+        assert_eq!(said_under(&subkey(), 9, &reply), (flag::PRE_AUTHENT, Some(NOW), NOW + 600, None));
     }
 }
 
@@ -237,6 +256,10 @@ fn no_ticket_lives_longer_than_any_may() {
 
 /// What a TGS-REP says under the session key: flags, begin, end, and until when it can be renewed.
 fn said(world: &World, reply: &[u8]) -> (u32, Option<i64>, i64, Option<i64>) {
+    said_under(&world.shares.keys["session"], 8, reply)
+}
+
+fn said_under(key: &Key, usage: u32, reply: &[u8]) -> (u32, Option<i64>, i64, Option<i64>) {
     let mut fields = Reader::new(reply).inside(tag::application(13)).unwrap().inside(tag::SEQUENCE).unwrap();
     for number in [0, 1, 3, 4, 5] {
         fields.field(number).unwrap();
@@ -244,7 +267,7 @@ fn said(world: &World, reply: &[u8]) -> (u32, Option<i64>, i64, Option<i64>) {
     let mut sealed = fields.field(6).unwrap().inside(tag::SEQUENCE).unwrap();
     sealed.field(0).unwrap();
     let sealed = sealed.field(2).unwrap().content(tag::OCTETS).unwrap();
-    let part = world.shares.keys["session"].open(8, sealed).unwrap();
+    let part = key.open(usage, sealed).unwrap();
     let mut part = Reader::new(&part).inside(tag::application(26)).unwrap().inside(tag::SEQUENCE).unwrap();
     for number in [0, 1, 2] {
         part.field(number).unwrap();
