@@ -23,7 +23,9 @@ FIRST = ["malicious", "conformance", "garbled", "malicious_garbled", "informatio
 
 def built() -> list[tuple[str, Path]]:
     """The programs of tests, each with its crate's folder."""
-    build = [*CARGO_TEST, "--no-run", "--message-format", "json-render-diagnostics"]
+    # Without examples, which clippy looks at.
+    targets = ["--lib", "--bins", "--tests"]
+    build = [*CARGO_TEST, *targets, "--no-run", "--message-format", "json-render-diagnostics"]
     lines = subprocess.run(build, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     messages = [json.loads(line) for line in lines]
     tests = [message for message in messages if message.get("executable") and message["profile"]["test"]]
