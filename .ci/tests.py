@@ -1,9 +1,10 @@
 """All Rust tests, a program of tests at a time for each core, so that none is idle.
 
-`cargo test` runs one program after another, and each of them ends with a test or two that take longest. Options are
-given to every program: `--include-ignored` for the long tests, too.
+`cargo test` runs one program after another, and each of them ends with a test or two that take longest.
+Options are given to every program: `--include-ignored` for the long tests, too.
 """
 
+import collections
 import concurrent.futures
 import json
 import os
@@ -17,50 +18,78 @@ CARGO_TEST = ["cargo", "test", "--workspace"]
 # Parties of a test wait for one another: of its core a program makes the best with two tests at a time.
 THREADS = "2"
 
+# Crates whose tests look for free ports: these run one after another, as two could find the same one.
+WITH_PORTS = {"net", "tacit", "cli", "kdc"}
+
 # Those that take longest begin first.
-FIRST = ["malicious", "conformance", "garbled", "malicious_garbled", "information_theoretic", "tenants", "attacks"]
+FIRST = {
+    "malicious",
+    "conformance",
+    "garbled",
+    "malicious_garbled",
+    "information_theoretic",
+    "tenants",
+    "attacks",
+}
+
+# Those that have the machine to themselves come last.
+ALONE = {"processes"}
+
+Program = collections.namedtuple("Program", ["name", "path", "folder"])
 
 
-def built() -> list[tuple[str, Path]]:
-    """The programs of tests, each with its crate's folder."""
+def built() -> list[Program]:
+    """The programs of tests."""
     # Without examples, which clippy looks at.
     targets = ["--lib", "--bins", "--tests"]
     build = [*CARGO_TEST, *targets, "--no-run", "--message-format", "json-render-diagnostics"]
     lines = subprocess.run(build, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    messages = [json.loads(line) for line in lines]
-    tests = [message for message in messages if message.get("executable") and message["profile"]["test"]]
-    tests.sort(key=lambda test: test["target"]["name"] not in FIRST)
-    return [(test["executable"], Path(test["manifest_path"]).parent) for test in tests]
+    found = []
+    for message in map(json.loads, lines):
+        if message.get("executable") and message["profile"]["test"]:
+            folder = Path(message["manifest_path"]).parent
+            found.append(Program(message["target"]["name"], message["executable"], folder))
+    return sorted(found, key=lambda program: program.name not in FIRST)
 
 
-def run(program: str, folder: Path, options: list[str]) -> bool:
+def run(program: Program, options: list[str]) -> bool:
     """Whether it passes; it runs as under Cargo, in its crate's folder."""
-    environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder), "RUST_TEST_THREADS": THREADS}
+    environment = os.environ | {"CARGO_MANIFEST_DIR": str(program.folder), "RUST_TEST_THREADS": THREADS}
     begun = time.monotonic()
     ended = subprocess.run(
-        [program, "--quiet", *options],
-        cwd=folder,
+        [program.path, "--quiet", *options],
+        cwd=program.folder,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     passed = ended.returncode == 0
-    verdict = "passes" if passed else "fails"
-    print(f"{folder.name}: {Path(program).name} {verdict} after {time.monotonic() - begun:.0f} s", flush=True)
+    took = f"{'passes' if passed else 'fails'} after {time.monotonic() - begun:.0f} s"
+    print(f"{program.folder.name}: {program.name} {took}", flush=True)
     if not passed:
         print(ended.stdout, flush=True)
     return passed
 
 
+def play(programs: list[Program], options: list[str]) -> bool:
+    """Whether all of them pass, one after another."""
+    return [run(program, options) for program in programs].count(False) == 0
+
+
 def main() -> int:
     """1 if one fails."""
     options = sys.argv[1:]
+    programs = built()
+    alone = [program for program in programs if program.name in ALONE]
+    beside = [program for program in programs if program.name not in ALONE]
+    with_ports = [program for program in beside if program.folder.name in WITH_PORTS]
+    queues = [with_ports, *([program] for program in beside if program not in with_ports)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        tried = [pool.submit(run, program, folder, options) for program, folder in built()]
-        passed = all([each.result() for each in tried])
+        tried = [pool.submit(play, queue, options) for queue in queues]
+    passed = [queue.result() for queue in tried] + [play(alone, options)]
     documentation = subprocess.run([*CARGO_TEST, "--doc", "--quiet", "--", *options])
-    return int(not passed or documentation.returncode != 0)
+    return int(not all(passed) or documentation.returncode != 0)
 
 
 if __name__ == "__main__":
