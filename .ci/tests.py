@@ -1,9 +1,10 @@
 """All Rust tests, a program of tests at a time for each core, so that none is idle.
 
-`cargo test` runs one program after another, and each of them ends with a test or two that take longest. Options are
-given to every program: `--include-ignored` for the long tests, too.
+`cargo test` runs one program after another, and each of them ends with a test or two that take longest.
+Options are given to every program: `--include-ignored` for the long tests, too.
 """
 
+import collections
 import concurrent.futures
 import json
 import os
@@ -17,28 +18,47 @@ CARGO_TEST = ["cargo", "test", "--workspace"]
 # Parties of a test wait for one another: of its core a program makes the best with two tests at a time.
 THREADS = "2"
 
+# Crates whose tests look for free ports: these run one after another, as two could find the same one.
+WITH_PORTS = {"net", "tacit", "cli", "kdc"}
+
 # Those that take longest begin first.
-FIRST = ["malicious", "conformance", "garbled", "malicious_garbled", "information_theoretic", "tenants", "attacks"]
+FIRST = {
+    "malicious",
+    "conformance",
+    "garbled",
+    "malicious_garbled",
+    "information_theoretic",
+    "tenants",
+    "attacks",
+}
+
+# Those that have the machine to themselves come last.
+ALONE = {"processes"}
+
+Program = collections.namedtuple("Program", ["name", "path", "folder"])
 
 
-def built() -> list[tuple[str, Path]]:
-    """The programs of tests, each with its crate's folder."""
-    build = [*CARGO_TEST, "--no-run", "--message-format", "json-render-diagnostics"]
+def built() -> list[Program]:
+    """The programs of tests."""
+    # Without examples, which clippy looks at.
+    targets = ["--lib", "--bins", "--tests"]
+    build = [*CARGO_TEST, *targets, "--no-run", "--message-format", "json-render-diagnostics"]
     lines = subprocess.run(build, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    messages = [json.loads(line) for line in lines]
-    tests = [message for message in messages if message.get("executable") and message["profile"]["test"]]
-    tests.sort(key=lambda test: test["target"]["name"] not in FIRST)
-    return [(test["executable"], Path(test["manifest_path"]).parent) for test in tests]
+    found = []
+    for message in map(json.loads, lines):
+        if message.get("executable") and message["profile"]["test"]:
+            folder = Path(message["manifest_path"]).parent
+            found.append(Program(message["target"]["name"], message["executable"], folder))
+    return sorted(found, key=lambda program: program.name not in FIRST)
 
 
-def run(program: str, folder: Path, options: list[str]) -> bool:
+def run(program: Program, options: list[str]) -> bool:
     """Whether it passes; it runs as under Cargo, in its crate's folder."""
-    environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder), "RUST_TEST_THREADS": THREADS}
+    environment = os.environ | {"CARGO_MANIFEST_DIR": str(program.folder), "RUST_TEST_THREADS": THREADS}
     begun = time.monotonic()
     ended = subprocess.run(
-        [program, "--quiet", *options],
-        check=False,
-        cwd=folder,
+        [program.path, "--quiet", *options],
+        cwd=program.folder,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -46,22 +66,32 @@ def run(program: str, folder: Path, options: list[str]) -> bool:
     )
     passed = ended.returncode == 0
     results = [line for line in ended.stdout.splitlines() if line.startswith("test result: ")]
-    verdict = results[-1] if results else "ended without a result"
-    taken = time.monotonic() - begun
-    print(f"{folder.name}/{Path(program).name}, after {taken:.0f} s: {verdict}", flush=True)
+    verdict = results[-1] if results else f"ended with {ended.returncode}"
+    took = time.monotonic() - begun
+    print(f"{program.folder.name}: {program.name}, after {took:.0f} s: {verdict}", flush=True)
     if not passed:
         print(ended.stdout, flush=True)
     return passed
 
 
+def play(programs: list[Program], options: list[str]) -> bool:
+    """Whether all of them pass, one after another."""
+    return [run(program, options) for program in programs].count(False) == 0
+
+
 def main() -> int:
     """1 if one fails."""
     options = sys.argv[1:]
+    programs = built()
+    alone = [program for program in programs if program.name in ALONE]
+    beside = [program for program in programs if program.name not in ALONE]
+    with_ports = [program for program in beside if program.folder.name in WITH_PORTS]
+    queues = [with_ports, *([program] for program in beside if program not in with_ports)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        tried = [pool.submit(run, program, folder, options) for program, folder in built()]
-        passed = all([each.result() for each in tried])  # noqa: C419 -- all are waited for
-    documentation = subprocess.run([*CARGO_TEST, "--doc", "--quiet", "--", *options], check=False)
-    return int(not passed or documentation.returncode != 0)
+        tried = [pool.submit(play, queue, options) for queue in queues]
+    passed = [queue.result() for queue in tried] + [play(alone, options)]
+    documentation = subprocess.run([*CARGO_TEST, "--doc", "--quiet", "--", *options])
+    return int(not all(passed) or documentation.returncode != 0)
 
 
 if __name__ == "__main__":
