@@ -8,7 +8,7 @@
 //!
 //! | operation | ANDs, small | depth | ANDs, shallow at n = 8, 32, 64 | depth |
 //! | --- | --- | --- | --- | --- |
-//! | [`add`], [`subtract`] | n - 1 | n - 1 | 19, 139, 325 | l + 1 |
+//! | [`add`], [`add_modulo`], [`subtract`] | n - 1 | n - 1 | 19, 139, 325 | l + 1 |
 //! | [`add_with_carry`] | n | n | 25, 149, 337 | k + 1 |
 //! | [`negate`] | n - 2 | n - 2 | 9, 69, 162 | l |
 //! | [`less`], [`less_signed`] | n | n | 19, 89, 184 | k + 1 |
@@ -29,7 +29,7 @@ mod sum;
 mod tests;
 mod word;
 
-pub use add::{add, add_with_carry, negate, subtract};
+pub use add::{add, add_modulo, add_with_carry, negate, subtract};
 pub use compare::{all, equal, less, less_signed};
 pub use divide::divide;
 pub use multiply::{multiply, multiply_wide};

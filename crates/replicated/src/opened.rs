@@ -44,7 +44,7 @@ impl Opened {
     }
 
     /// Whether what was received is what its other holder has.
-    pub(crate) fn is_confirmed(self, theirs: &[u8]) -> bool {
+    pub(crate) fn confirmed_by(self, theirs: &[u8]) -> bool {
         theirs.ct_eq(&self.received.finalize()).into()
     }
 }

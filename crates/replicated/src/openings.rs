@@ -61,7 +61,7 @@ impl ReplicatedEngine {
         let Some(verified) = &mut self.verified else { return Ok(()) };
         let Some(opened) = verified.opened.remove(&job.op) else { return Ok(()) };
         let theirs = self.recv(job, prev(self.me), DIGEST_BYTES)?;
-        if opened.is_confirmed(&theirs) || planted(Mistake::OpeningUnconfirmed) {
+        if opened.confirmed_by(&theirs) || planted(Mistake::OpeningUnconfirmed) {
             return Ok(());
         }
         Err(self.party.session.reject("two parties have different components of what was opened").into())

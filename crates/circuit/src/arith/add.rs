@@ -40,7 +40,7 @@ pub fn add_with_carry(
 }
 
 /// `x + y + carry`, modulo 2^n: nothing is carried out of the highest bit.
-fn add_modulo(b: &mut Builder, style: Style, x: &[Wire], y: &[Wire], carry: Wire) -> Vec<Wire> {
+pub fn add_modulo(b: &mut Builder, style: Style, x: &[Wire], y: &[Wire], carry: Wire) -> Vec<Wire> {
     assert_eq!(x.len(), y.len(), "words that meet have the same width");
     let (Some((&x_high, x)), Some((&y_high, y))) = (x.split_last(), y.split_last()) else {
         return Vec::new();

@@ -70,13 +70,12 @@ impl Lowering<'_> {
             let cols = std::iter::once(first).chain(columns.iter().map(|column| column.reg)).collect();
             let mut shuffled = self.shuffled(cols, rows).into_iter();
             let first = shuffled.next().unwrap_or(first);
-            let words = match words {
-                Some(words) => Keys { reg: first, ..words },
-                None => {
-                    let own = columns.iter().zip(shuffled.as_slice()).find(|(column, _)| column.node == id);
-                    let elements = own.map_or(first, |(_, &reg)| reg);
-                    self.shuffled_keys(keys, length, elements, first)
-                }
+            let words = if let Some(words) = words {
+                Keys { reg: first, ..words }
+            } else {
+                let own = columns.iter().zip(shuffled.as_slice()).find(|(column, _)| column.node == id);
+                let elements = own.map_or(first, |(_, &reg)| reg);
+                self.shuffled_keys(keys, length, elements, first)
             };
             let order = self.order(words, rows);
             for (column, from) in columns.iter_mut().zip(shuffled) {

@@ -11,7 +11,8 @@ use crate::width::Format;
 /// `a 2^by / b` to the nearest, ties up, for a `b` of 0 as for 1, in so many bits.
 ///
 /// With `N = a 2^(by + 1) + b`, for a `b` above 0, it is `floor(N / 2 b)`, and so `floor(floor(N / 2) / b)`: a digit for each bit of
-/// the result, from the highest. A negative `N` is complemented first, and the quotient last. A `b` below 0 turns both signs.
+/// the result, from the highest, of an AND for each bit of `b`. A negative `N` is complemented first, and the quotient last. A `b` below 0
+/// turns both signs.
 pub(super) fn ratio(
     b: &mut Builder,
     style: Style,
@@ -38,18 +39,20 @@ pub(super) fn ratio(
     let digits = width.min(most).min(dividend.len());
     let high = Word { bits: dividend[digits..].to_vec(), signed: false };
     let divisor = Word { bits: y.clone(), signed: false };
-    let mut remainder = high.modulo(b, y.len());
-    let not_y = Word { bits: arith::not(b, &y), signed: false };
-    let one = b.constant(true);
-    let mut not_y = not_y.bits;
-    not_y.push(one);
     let mut quotient = Vec::with_capacity(digits);
+    // What is left, from -y to y - 1, in two's complement: what isn't negative loses y next, and the rest gains it (division that doesn't
+    // restore; Parhami, section 13.4). To take or to add is an exclusive or of y, so that a digit costs an addition.
+    let mut left = high.modulo(b, y.len());
+    left.push(b.constant(false));
+    let mut takes = b.constant(true);
     for &bit in dividend[..digits].iter().rev() {
-        remainder.insert(0, bit);
-        let (difference, not_less) = arith::add_with_carry(b, style, &remainder, &not_y, one);
-        remainder = arith::select(b, not_less, &difference, &remainder);
-        remainder.pop();
-        quotient.insert(0, not_less);
+        left.insert(0, bit);
+        left.pop();
+        let mut other: Vec<Wire> = y.iter().map(|&bit| b.xor(bit, takes)).collect();
+        other.push(takes);
+        left = arith::add_modulo(b, style, &left, &other, takes);
+        takes = b.not(left[y.len()]);
+        quotient.insert(0, takes);
     }
     if width >= most {
         let fits = less(b, style, &high, &divisor);
