@@ -79,8 +79,8 @@ def shuffle(*values: Any) -> Any:
     One value gives a tensor, several a tuple of them.
 
     Rows along the first axis move as they are. The order differs from run to run. With `replicated` and
-    `replicated-malicious` each party sends two elements for every element, in three rounds; protocols that can't
-    shuffle refuse it.
+    `replicated-malicious` each party sends two elements for every element, in three rounds; protocols
+    that can't shuffle refuse it.
 
     Raises:
         ProgramError: The lengths of the first axes differ.

@@ -20,8 +20,8 @@ def sort(a: Tensor, axis: int | None = -1) -> Tensor:
     """The elements along an axis in ascending order.
 
     With `replicated` and `replicated-malicious` elements are shuffled, and then sorted by comparisons whose
-    outcomes may be known: about n log2 n of them. Other protocols compare and choose in a bitonic network: some n (log2 n)**2 / 4
-    comparisons, each with two choices.
+    outcomes may be known: about n log2 n of them. Other protocols compare and choose in a bitonic network:
+    some n (log2 n)**2 / 4 comparisons, each with two choices.
     """
     one = _orderly(a)
     one, along = flat_along(one, axis)
