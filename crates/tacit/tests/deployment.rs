@@ -276,7 +276,7 @@ fn conjoin(deployment: &Deployment, count: usize) -> [Result<Run, Error>; 3] {
 #[test]
 fn a_run_has_the_window_of_its_deployment() {
     let deployment = Deployment::new("window");
-    let count = 70_000;
+    let count = 200_000;
     let compiled = conjunctions(count);
     let rounds = |compiled: &Arc<Compiled>| {
         let bill = tacit::price(compiled, "replicated", &["P0", "P1", "P2"].map(str::to_owned)).unwrap();

@@ -153,7 +153,7 @@ fn a_run_sends_what_its_cost_says() {
 fn a_window_is_the_option_s_or_else_the_configuration_s() {
     let folder = Folder::new();
     let rounds = |more: &[&str]| {
-        let options = ["adder64", "--json", "--count", "40000", "--owner", "0=P1", "--once", "0"];
+        let options = ["adder64", "--json", "--count", "200000", "--owner", "0=P1", "--once", "0"];
         let out = told(&[&options[..], more].concat());
         let last: Json = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         let priced = &last["protocols"]["replicated"]["phases"]["online"]["rounds"];
@@ -170,7 +170,7 @@ fn a_window_is_the_option_s_or_else_the_configuration_s() {
     assert!(usual < narrow, "{usual}, {narrow}");
     assert_eq!(rounds(&deployed), narrow);
     assert_eq!(rounds(&[&deployed[..], &["--window", "65536"]].concat()), usual);
-    let ones = format!("1={}", folder.values("ones", &"1\n".repeat(40_000)));
+    let ones = format!("1={}", folder.values("ones", &"1\n".repeat(200_000)));
     let simulated = ["--simulate", "--input", "0=1", "--input", &ones];
     assert_eq!(rounds(&simulated), usual);
     assert_eq!(rounds(&[&simulated[..], &["--window", "1"]].concat()), narrow);

@@ -38,13 +38,14 @@ pub(super) fn issue(
         request.padata(padata::TIMESTAMP).ok_or_else(|| with_methods(Code::PreauthRequired, clock))?;
     let sealed = sealed_timestamp(enctype, given).ok_or_else(|| with_methods(Code::PreauthFailed, clock))?;
 
-    // Each counts as wrong until it is known to be right: so no more are under way than may be wrong.
+    // Each counts as wrong until it is known to be right: so no more are under way than may be wrong. A run that ends without a
+    // verdict stays one: a server that deviates could have learned it.
     if !memory.failures().admit(&name, settings.max_wrong_passwords, clock) {
         return Err(refuse(Code::ClientRevoked));
     }
     let aborted = |error| Refusal::aborted(error, clock);
     let verified = shares.verify(&client.principal.record, sealed);
-    if !matches!(verified, Ok((None, _))) {
+    if matches!(verified, Ok((Some(_), _))) {
         memory.failures().take_back(&name, clock);
     }
     let (timestamp, now) = verified.map_err(aborted)?;
