@@ -98,7 +98,8 @@ mod tests {
             waiting.join().unwrap();
             // Of the third, or the other one's word of it, if that was there before.
             let error = first.raise_faults().unwrap_err();
-            let is_word = error.peer().unwrap().index == 1 && matches!(error.what(), ErrorKind::Aborted { .. });
+            let is_word =
+                error.peer().unwrap().index == 1 && matches!(error.what(), ErrorKind::Aborted { .. });
             assert!(is_word || error.peer().unwrap().index == 2, "{number}: {error}");
             assert_eq!(first.tick().unwrap_err(), error);
         }

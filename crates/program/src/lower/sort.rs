@@ -9,7 +9,7 @@
 
 mod choice;
 
-pub(super) use choice::is_network_cheaper;
+pub(super) use choice::{MANY_PROVED, is_network_cheaper};
 
 use super::lowering::Lowering;
 use super::repeat::Place;

@@ -2,7 +2,6 @@
 
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
-use crate::lower::numbers::bits::MANY_PROVED;
 use crate::lower::shuffle::BLOCK_BITS;
 use crate::node::{Node, NodeId};
 use crate::operations::Operation;
@@ -17,6 +16,9 @@ const CHECK: u64 = 12;
 
 /// From so many comparisons on an AND is spent on each bit, and a round.
 const MANY: usize = 1 << 14;
+
+/// The same where ANDs are proved.
+pub(in crate::lower) const MANY_PROVED: usize = 1 << 12;
 
 /// The most elements that a column has whose shuffle can be proved.
 const MOST_PROVED: usize = 1 << 24;

@@ -55,7 +55,6 @@ use element::{element, style};
 use gates::{Columns, Word};
 use number::Number;
 use operand::{Known, Term, packed};
-pub(in crate::lower) use order::MANY_PROVED;
 
 impl<'a> Lowering<'a> {
     /// The plan's steps for one secret node that is a number or made of numbers.

@@ -10,14 +10,11 @@ use super::gates::{Columns, Word};
 use super::operand::Term;
 use crate::capabilities::Numbers;
 use crate::lower::lowering::Lowering;
-use crate::lower::sort::{Keys, NUMBERS};
+use crate::lower::sort::{Keys, MANY_PROVED, NUMBERS};
 use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
 use crate::types::Dtype;
 use crate::width::Format;
-
-/// From so many comparisons on an AND is spent on each bit, where ANDs are proved.
-pub(in crate::lower) const MANY_PROVED: usize = 1 << 12;
 
 impl Lowering<'_> {
     /// The elements of a matrix as words that are in order as unsigned numbers, and all different: the place of each among all, in
