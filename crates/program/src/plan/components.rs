@@ -35,6 +35,7 @@ impl Components {
     }
 
     /// The parts i of a product that have a term which isn't zero.
+    #[must_use]
     pub const fn parts(self, other: Self) -> Self {
         let before = Self((self.0 << 1 | self.0 >> 2) & 0b111);
         let other_before = Self((other.0 << 1 | other.0 >> 2) & 0b111);

@@ -403,8 +403,8 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let inverse = known.inverse(known.radix(1));
     let forged = |prime: &Prime, chi: u64| {
         let ((u, s), (v, t)) = (
-            told.vector(&bits, &prime, chi, &mut LongVectors::default()),
-            right.vector(&bits, &prime, chi, &mut LongVectors::default()),
+            told.vector(&bits, prime, chi, &mut LongVectors::default()),
+            right.vector(&bits, prime, chi, &mut LongVectors::default()),
         );
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
