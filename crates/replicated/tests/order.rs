@@ -2,6 +2,8 @@
 
 #[path = "order/cases.rs"]
 mod cases;
+#[path = "order/messages.rs"]
+mod messages;
 #[path = "order/openings.rs"]
 mod openings;
 #[path = "order/table.rs"]

@@ -3,6 +3,8 @@
 
 #[path = "../../replicated/tests/order/cases.rs"]
 mod cases;
+#[path = "../../replicated/tests/order/messages.rs"]
+mod messages;
 #[path = "../../replicated/tests/order/table.rs"]
 mod table;
 

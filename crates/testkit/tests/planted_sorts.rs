@@ -1,6 +1,8 @@
 //! Mistakes planted in shuffles and openings of `replicated-malicious`: each lets an attacker through whom the right form notices, or
 //! lets something out too early.
 
+#[path = "../../replicated/tests/order/messages.rs"]
+mod messages;
 #[path = "../../replicated/tests/order/openings.rs"]
 mod openings;
 

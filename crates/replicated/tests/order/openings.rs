@@ -1,8 +1,8 @@
 //! A plan that opens in the middle, and what it releases when.
 
+use super::messages::{is_acceptance, is_and, is_output, is_proof, is_seed};
 use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, Domain, Local, OpKind, Opening, Public, Reg, Rows, To};
-use tacit_replicated::step;
 use tacit_testkit::Case;
 use tacit_testkit::conformance::order::{Release, Sent};
 
@@ -105,24 +105,4 @@ pub(crate) const STEPS: [u32; 2] = [8, 15];
 
 fn is_opening(sent: Sent) -> bool {
     is_and(sent) && OPENINGS.contains(&sent.at.op)
-}
-
-fn is_and(sent: Sent) -> bool {
-    (step::OPERATION..step::PROOF_BACK).contains(&sent.at.part)
-}
-
-fn is_proof(sent: Sent) -> bool {
-    matches!(sent.at.part, step::PROOF_BACK | step::PROOF_FORTH)
-}
-
-fn is_seed(sent: Sent) -> bool {
-    sent.at.part == step::PROOF_FORTH && sent.at.batch > 0
-}
-
-fn is_acceptance(sent: Sent) -> bool {
-    sent.at.part == step::ACCEPT
-}
-
-fn is_output(sent: Sent) -> bool {
-    sent.from < 3 && matches!(sent.at.part, step::OUTPUT | step::OUTPUT_DIGEST)
 }

@@ -3,11 +3,9 @@
 //! Of the proof of `P_i` the left verifier is `P_(i+1)`, the right one `P_(i-1)`. Whatever it says in a step of the proofs
 //! after a batch's first is a message to the next party (`PROOF_FORTH`), and a seed in it is for that one.
 
+use super::messages::{PARTIES, is_acceptance, is_and, is_output, is_proof, is_seed};
 use tacit_replicated::step;
-use tacit_testkit::conformance::order::{Release, Sent};
-
-/// Parties; clients have higher numbers.
-const PARTIES: usize = 3;
+use tacit_testkit::conformance::order::Release;
 
 /// Of plans whose ANDs are one batch.
 pub(crate) const ONE_BATCH: [Release; 5] = [
@@ -98,23 +96,3 @@ pub(crate) const ANY: [Release; 8] = [
         waits_for: |end, held| is_proof(held) && held.to == end.from && held.at.batch < end.at.batch,
     },
 ];
-
-fn is_and(sent: Sent) -> bool {
-    (step::OPERATION..step::PROOF_BACK).contains(&sent.at.part)
-}
-
-fn is_proof(sent: Sent) -> bool {
-    matches!(sent.at.part, step::PROOF_BACK | step::PROOF_FORTH)
-}
-
-fn is_seed(sent: Sent) -> bool {
-    sent.at.part == step::PROOF_FORTH && sent.at.batch > 0
-}
-
-fn is_acceptance(sent: Sent) -> bool {
-    sent.at.part == step::ACCEPT
-}
-
-fn is_output(sent: Sent) -> bool {
-    sent.from < PARTIES && matches!(sent.at.part, step::OUTPUT | step::OUTPUT_DIGEST)
-}
