@@ -20,6 +20,24 @@ pub(crate) const REALM: &str = "B.EXAMPLE";
 pub(crate) const KRBTGT: &str = "krbtgt/B.EXAMPLE";
 pub(crate) const ENCTYPE: Enctype = Enctype::Aes128Sha1;
 
+/// Settings of a realm without addresses.
+pub(crate) fn settings(realm: &str, enctype: Enctype) -> Settings {
+    Settings {
+        realm: realm.to_owned(),
+        enctype,
+        protocol: "replicated-malicious".to_owned(),
+        listen: String::new(),
+        orders: String::new(),
+        servers: Default::default(),
+        max_life: 36000,
+        max_renewable_life: 100_000,
+        max_password_age: 0,
+        max_wrong_passwords: 10,
+        max_skew: 300,
+        max_datagram: 1400,
+    }
+}
+
 pub(crate) struct Realm {
     folder: tempfile::TempDir,
     pub(crate) nodes: [Arc<Node>; 3],

@@ -5,6 +5,7 @@ use crate::clear::Key;
 use crate::der::{Reader, element, field, flags, integer, octets, sequence, tag, text, time};
 use crate::enctype::{CONFOUNDER, Enctype};
 use crate::messages::read_error;
+use crate::testing::settings;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -122,20 +123,7 @@ struct World {
 
 impl World {
     fn new(enctype: Enctype) -> Self {
-        let settings = Settings {
-            realm: REALM.into(),
-            enctype,
-            protocol: "replicated-malicious".into(),
-            listen: String::new(),
-            orders: String::new(),
-            servers: Default::default(),
-            max_life: 36000,
-            max_renewable_life: 100_000,
-            max_password_age: 0,
-            max_wrong_passwords: 10,
-            max_skew: 300,
-            max_datagram: 1400,
-        };
+        let settings = settings(REALM, enctype);
         let (mut principals, mut keys) = (Principals::default(), BTreeMap::new());
         for (kvno, name, revoked) in
             [(3, "ann", false), (1, "krbtgt/TEST.EXAMPLE", false), (2, "gone", true), (1, "host/a.b", false)]

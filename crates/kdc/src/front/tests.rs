@@ -4,7 +4,7 @@ use super::*;
 use crate::client::ask;
 use crate::enctype::Enctype;
 use crate::messages::read_error;
-use crate::testing::ports;
+use crate::testing::{ports, settings};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a reply that no datagram may have.
@@ -15,18 +15,10 @@ fn front(servers_are_there: bool) -> (Settings, Arc<AtomicUsize>) {
     let port = ports();
     let address = |offset: u16| format!("127.0.0.1:{}", port + offset);
     let settings = Settings {
-        realm: "R.EXAMPLE".into(),
-        enctype: Enctype::Aes128Sha1,
-        protocol: "replicated-malicious".into(),
         listen: address(0),
         orders: address(1),
         servers: [2, 3, 4].map(address),
-        max_life: 36000,
-        max_renewable_life: 100_000,
-        max_password_age: 0,
-        max_wrong_passwords: 10,
-        max_skew: 300,
-        max_datagram: 1400,
+        ..settings("R.EXAMPLE", Enctype::Aes128Sha1)
     };
     let asked: Arc<AtomicUsize> = Arc::default();
     for server in settings.servers.iter().filter(|_| servers_are_there) {
