@@ -31,20 +31,24 @@ pub(super) fn bits(number: u8) -> Value {
     Value { shape: vec![BITS], data: Data::Bool((0..BITS).map(|at| number >> at & 1 == 1).collect()) }
 }
 
+/// What a party serves that is wanted alone, so many runs at once.
+fn serving(at_once: u16) -> Serving {
+    Serving {
+        protocol: "replicated-malicious".to_owned(),
+        at_once,
+        queue: QUEUE,
+        batch: 1,
+        window: Duration::ZERO,
+        runs: None,
+        open: Vec::new(),
+        holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
+    }
+}
+
 /// Three parties that serve what is wanted alone, with what asks each.
 pub(super) fn askers_of(house: &House, keeper: &Arc<Compiled>) -> ([Party; 3], [Asker; 3]) {
     let parties = [0, 1, 2].map(|number| {
-        let serving = Serving {
-            protocol: "replicated-malicious".to_owned(),
-            at_once: 3,
-            queue: QUEUE,
-            batch: 1,
-            window: Duration::ZERO,
-            runs: None,
-            open: Vec::new(),
-            holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
-        };
-        let mut server = Server::open(&house.party(number), Vec::new(), serving).unwrap();
+        let mut server = Server::open(&house.party(number), Vec::new(), serving(3)).unwrap();
         server.expect(keeper).unwrap();
         let asker = server.asker();
         (Party::serves(server), asker)
@@ -204,17 +208,7 @@ fn who_asks_hears_at_once_that_the_server_has_ended() {
         fill: crate::Fill::new(),
         within: Duration::from_millis(100),
     };
-    let serving = Serving {
-        protocol: "replicated-malicious".to_owned(),
-        at_once: 1,
-        queue: QUEUE,
-        batch: 1,
-        window: Duration::ZERO,
-        runs: None,
-        open: Vec::new(),
-        holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
-    };
-    let mut server = Server::open(&house.party(0), Vec::new(), serving).unwrap();
+    let mut server = Server::open(&house.party(0), Vec::new(), serving(1)).unwrap();
     let (asker, drain) = (server.asker(), server.drain());
     let serves = thread::spawn(move || {
         let done = server.serve(&mut |_| Ok::<_, Error>(()));
