@@ -93,10 +93,14 @@ impl Told {
     /// The first factor of a triple.
     fn checked_mask(&self, triple: &[u8]) -> Result<Buffer, Fault> {
         let bytes = bytes_of(self.shape.domain, self.shape.cols);
-        let [mask, factor, product] = [0, 1, 2].map(|which| buffer(&triple[which * bytes..][..bytes]));
+        let [mut mask, mut factor, mut product] =
+            [0, 1, 2].map(|which| buffer(&triple[which * bytes..][..bytes]));
         let mut expected = Buffer::new(bytes);
         mul_add(self.shape.domain, &mask, &factor, &mut expected);
-        if expected.bytes() != product.bytes() {
+        let fits = expected.bytes() == product.bytes();
+        [&mut factor, &mut product, &mut expected].into_iter().for_each(Buffer::wipe);
+        if !fits {
+            mask.wipe();
             return Err(Fault::Deviates("the parties' mask doesn't fit its proof".to_owned()));
         }
         Ok(mask)
@@ -129,6 +133,8 @@ pub fn masked_bits(
     });
     sum.wipe();
     if above != 0 {
+        told.wipe();
+        masks.wipe();
         return Err(Fault::Deviates("what hides a bit of an input is no bit".to_owned()));
     }
     add_assign(told_shape, &mut told, &masks);
