@@ -20,7 +20,9 @@ type Reply = Option<Vec<u8>>;
 #[derive(Default)]
 struct Asked {
     waiting: HashMap<Vec<u8>, Vec<SyncSender<Reply>>>,
-    told: VecDeque<(Instant, Vec<u8>, Vec<u8>)>,
+    told: HashMap<Vec<u8>, Vec<u8>>,
+    /// Those, and since when, the oldest first.
+    since: VecDeque<(Instant, Vec<u8>)>,
 }
 
 /// What becomes of a request.
@@ -36,10 +38,10 @@ pub(super) enum Joined {
 impl Aside {
     pub(super) fn join(&self, request: &[u8]) -> Joined {
         let mut asked = self.asked();
-        while asked.told.front().is_some_and(|(since, ..)| since.elapsed() >= KEPT) {
-            asked.told.pop_front();
+        while let Some((_, oldest)) = asked.since.pop_front_if(|(since, _)| since.elapsed() >= KEPT) {
+            asked.told.remove(&oldest);
         }
-        if let Some((.., reply)) = asked.told.iter().find(|(_, known, _)| known == request) {
+        if let Some(reply) = asked.told.get(request) {
             return Joined::Told(reply.clone());
         }
         let (sender, reply) = sync_channel(1);
@@ -59,7 +61,8 @@ impl Aside {
             let _ = sender.send(reply.clone());
         }
         if let Some(reply) = reply.filter(|reply| messages::read_error(reply).is_none()) {
-            asked.told.push_back((Instant::now(), request.to_owned(), reply));
+            asked.told.insert(request.to_owned(), reply);
+            asked.since.push_back((Instant::now(), request.to_owned()));
         }
     }
 
