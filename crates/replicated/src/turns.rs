@@ -6,7 +6,7 @@ use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
 
 /// What a party has to keep of a turn until it ends.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Turn {
     /// The order of blocks, if this party knows it.
     pub(crate) order: Option<Vec<u32>>,
@@ -14,7 +14,6 @@ pub(crate) struct Turn {
 }
 
 /// The same of a column.
-#[derive(Debug)]
 pub(crate) struct Column {
     /// `x_i` and `x_(i-1)`, before the turn.
     x: [Vec<u64>; 2],

@@ -164,7 +164,7 @@ impl Cut {
 }
 
 /// What a party has of an operation; nothing of components that are zero by the plan, and of messages that nobody sends.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Words {
     /// `x_i` and `x_(i-1)`.
     pub(crate) x: [Vec<u64>; 2],
@@ -248,7 +248,7 @@ impl Log {
 }
 
 /// Products that are proved together.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Batch {
     me: usize,
     pub(crate) operations: Vec<Operation>,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tacit_kernel::prime::{Prime, Weight};
 
 /// What a party knows of a column's turn.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Shuffled {
     /// Of each element of the result the place that it came from; nothing, if this party doesn't know the order.
     pub(crate) order: Arc<[u32]>,

@@ -122,7 +122,7 @@ impl Operation {
 
 /// A batch's words as one party of a proof has them: those of the prover and the left verifier, or those of the prover and
 /// the right one, operation after operation. Of components that are zero by the plan there are none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     /// The `i` of the proof's party.
     pub(crate) prover: usize,
