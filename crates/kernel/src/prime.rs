@@ -149,6 +149,25 @@ impl Prime {
         Weight(self.mul(element, self.radix[0]))
     }
 
+    /// An element times a weight.
+    pub fn times(&self, weight: Weight, element: u64) -> u64 {
+        self.least(self.redc(u128::from(weight.0) * u128::from(element)))
+    }
+
+    /// The product of two weights, as one.
+    pub fn both(&self, a: Weight, b: Weight) -> Weight {
+        Weight(self.times(a, b.0))
+    }
+
+    /// An element times any word, of their integers' product.
+    #[inline(always)]
+    fn weighed(&self, weight: Weight, word: u64) -> u64 {
+        // Below 2^125 / 2^64 + p, which is less than 4 p.
+        let x = self.redc(u128::from(weight.0) * u128::from(word));
+        let x = x.min(x.wrapping_sub(2 * self.p));
+        x.min(x.wrapping_sub(self.p))
+    }
+
     /// `out = weight * words`, elements, of any words.
     ///
     /// # Panics
@@ -157,11 +176,7 @@ impl Prime {
         assert_eq!(words.len(), out.len(), "a product for every word");
         cpu::run(
             #[inline(always)]
-            || {
-                for (out, &word) in out.iter_mut().zip(words) {
-                    *out = self.least(self.redc(u128::from(weight.0) * u128::from(word)));
-                }
-            },
+            || out.iter_mut().zip(words).for_each(|(out, &word)| *out = self.weighed(weight, word)),
         );
     }
 
@@ -177,8 +192,8 @@ impl Prime {
         cpu::run(
             #[inline(always)]
             || {
-                for ((out, &word), weight) in out.iter_mut().zip(words).zip(weights) {
-                    *out = self.least(self.redc(u128::from(weight.0) * u128::from(word)));
+                for ((out, &word), &weight) in out.iter_mut().zip(words).zip(weights) {
+                    *out = self.weighed(weight, word);
                 }
             },
         );
@@ -190,12 +205,65 @@ impl Prime {
     /// If there are fewer words than weights, or more.
     pub fn weighted_sum(&self, weights: &[Weight], words: &[u64]) -> u64 {
         assert_eq!(weights.len(), words.len(), "a weight for every word");
-        let sum = |(weights, words): (&[Weight], &[u64])| {
-            let products = weights.iter().zip(words).map(|(w, &word)| u128::from(w.0) * u128::from(word));
-            u128::from(self.redc(products.sum()))
-        };
-        let sums = weights.chunks(LAZY_WORDS).zip(words.chunks(LAZY_WORDS)).map(sum);
-        self.reduce(sums.sum())
+        cpu::run(
+            #[inline(always)]
+            || {
+                let sum = |(weights, words): (&[Weight], &[u64])| {
+                    let products =
+                        weights.iter().zip(words).map(|(w, &word)| u128::from(w.0) * u128::from(word));
+                    u128::from(self.redc(products.sum()))
+                };
+                let sums = weights.chunks(LAZY_WORDS).zip(words.chunks(LAZY_WORDS)).map(sum);
+                self.reduce(sums.sum())
+            },
+        )
+    }
+
+    /// Adds to each column's sum the products of its words and their weights, one for each word: rows of words follow one
+    /// another. Sums are less than 2^127 as long as fewer than 2^60 rows are added, and are no residues yet.
+    ///
+    /// # Panics
+    /// If there isn't a weight for every word, or rows aren't whole.
+    pub fn add_columns(&self, weights: &[Weight], words: &[u64], sums: &mut [u128]) {
+        assert_eq!(weights.len(), words.len(), "a weight for every word");
+        let columns = sums.len();
+        self.columns(words, sums, |row, column| weights[row * columns + column]);
+    }
+
+    /// Adds to each column's sum the products of its words and their rows' weights, as [`Self::add_columns`] does.
+    ///
+    /// # Panics
+    /// If there isn't a weight for every row, or rows aren't whole.
+    pub fn add_rows(&self, weights: &[Weight], words: &[u64], sums: &mut [u128]) {
+        assert_eq!(weights.len() * sums.len(), words.len(), "a weight for every row");
+        self.columns(words, sums, |row, _| weights[row]);
+    }
+
+    #[inline(always)]
+    fn columns(&self, words: &[u64], sums: &mut [u128], weight: impl Fn(usize, usize) -> Weight) {
+        let columns = sums.len();
+        assert!(columns > 0 && words.len().is_multiple_of(columns), "whole rows of {columns}");
+        cpu::run(
+            #[inline(always)]
+            || {
+                let rows = |first: usize, row: usize| &words[(first + row) * columns..][..columns];
+                let whole = words.len() / columns / LAZY_WORDS * LAZY_WORDS;
+                for first in (0..whole).step_by(LAZY_WORDS) {
+                    let rows: [&[u64]; LAZY_WORDS] = std::array::from_fn(|row| rows(first, row));
+                    for (column, sum) in sums.iter_mut().enumerate() {
+                        let product = |row: usize| {
+                            u128::from(weight(first + row, column).0) * u128::from(rows[row][column])
+                        };
+                        *sum += u128::from(self.redc((0..LAZY_WORDS).map(product).sum()));
+                    }
+                }
+                for row in whole..words.len() / columns {
+                    for (column, (sum, &word)) in sums.iter_mut().zip(rows(row, 0)).enumerate() {
+                        *sum += u128::from(self.redc(u128::from(weight(row, column).0) * u128::from(word)));
+                    }
+                }
+            },
+        );
     }
 
     /// All inner products of blocks of elements: `out[l * blocks + k]` becomes the inner product of block `l` of `u` and
@@ -205,13 +273,24 @@ impl Prime {
     /// If there are no blocks, if `u` and `v` aren't `blocks` blocks of one length below 2^60, or `out` isn't
     /// `blocks * blocks` elements.
     pub fn inner_products(&self, u: &[u64], v: &[u64], blocks: usize, out: &mut [u64]) {
+        let mut sums = vec![0; out.len()];
+        self.add_inner_products(u, v, blocks, &mut sums);
+        for (out, sum) in out.iter_mut().zip(sums) {
+            *out = self.inner_product(sum);
+        }
+    }
+
+    /// Adds to sums what [`Self::inner_product`] makes the inner products of.
+    ///
+    /// # Panics
+    /// As [`Self::inner_products`].
+    pub fn add_inner_products(&self, u: &[u64], v: &[u64], blocks: usize, sums: &mut [u128]) {
         assert!(
             blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks),
             "{blocks} blocks of one length"
         );
-        assert_eq!(Some(out.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
+        assert_eq!(Some(sums.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
         let length = u.len() / blocks;
-        let mut sums = vec![0_u128; out.len()];
         // A tile of all blocks of both vectors stays in a second-level cache.
         for first in (0..length).step_by(TILE) {
             let tile = |vector: &'_ [u64], block: usize| -> std::ops::Range<usize> {
@@ -226,9 +305,11 @@ impl Prime {
                 }
             }
         }
-        for (out, sum) in out.iter_mut().zip(sums) {
-            *out = self.least(self.redc(u128::from(self.redc(sum)) * u128::from(self.radix[2])));
-        }
+    }
+
+    /// An inner product, of the sum that [`Self::add_inner_products`] has for it.
+    pub fn inner_product(&self, sum: u128) -> u64 {
+        self.least(self.redc(u128::from(self.redc(sum)) * u128::from(self.radix[2])))
     }
 
     /// Combines blocks of elements: `out[t]` becomes the sum over `l` of `weights[l] * u[l * out.len() + t]`.
@@ -239,16 +320,21 @@ impl Prime {
         assert!(weights.len() <= LAZY, "at most {LAZY} blocks are combined");
         assert_eq!(Some(u.len()), weights.len().checked_mul(out.len()), "a block for every weight");
         let length = out.len();
-        for (t, out) in out.iter_mut().enumerate() {
-            let product =
-                |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
-            *out = self.least(self.redc(weights.iter().enumerate().map(product).sum()));
-        }
+        cpu::run(
+            #[inline(always)]
+            || {
+                for (t, out) in out.iter_mut().enumerate() {
+                    let product =
+                        |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
+                    *out = self.least(self.redc(weights.iter().enumerate().map(product).sum()));
+                }
+            },
+        );
     }
 }
 
 /// Elements of each block that are multiplied at a time.
-const TILE: usize = 1024;
+pub const TILE: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -370,6 +456,31 @@ mod tests {
                     field.weighted_sum(&as_weights, &words),
                     expected.iter().fold(0, |sum, &x| field.add(sum, x))
                 );
+                assert!(as_weights.iter().zip(&expected).zip(&words).all(|((&weight, &product), &word)| {
+                    let element = word % field.order();
+                    let both = field.both(weight, field.weight(element));
+                    field.times(weight, element) == product && field.times(both, 1) == product
+                }));
+                for columns in [1, 7, 250] {
+                    let rows = words.len() / columns;
+                    let (words, expected) = (&words[..rows * columns], &expected[..rows * columns]);
+                    let mut sums = vec![vec![u128::from(u64::MAX); columns]; 2];
+                    if rows > 0 {
+                        field.add_columns(&as_weights[..rows * columns], words, &mut sums[0]);
+                        field.add_rows(&as_weights[..rows], words, &mut sums[1]);
+                    }
+                    for column in 0..columns {
+                        let of = |by_row: bool| {
+                            (0..rows).fold(u64::MAX % field.order(), |sum, row| {
+                                let at = row * columns + column;
+                                let by = product(&field, weights[row], words[at]);
+                                field.add(sum, if by_row { by } else { expected[at] })
+                            })
+                        };
+                        assert_eq!(field.reduce(sums[0][column]), of(false));
+                        assert_eq!(field.reduce(sums[1][column]), of(true));
+                    }
+                }
                 field.weigh(as_weights[0], &words, &mut weighed);
                 assert!(
                     weighed.iter().zip(&words).all(|(&found, &x)| found == product(&field, weights[0], x))

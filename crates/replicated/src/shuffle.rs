@@ -171,7 +171,7 @@ impl ReplicatedEngine {
             let after = [&self.party.own, &self.party.prev].map(|bank| bank.get(dst[at]));
             let words = words(part, &order, shape, column, after);
             let Some(verified) = &mut self.verified else { return Ok(()) };
-            verified.proofs.note_shuffled(operation, words, Shuffled { order: order.into(), part });
+            verified.proofs.note_shuffled(operation, &words, Shuffled { order: order.into(), part });
             verified.proofs.go_on(&mut self.party.session)?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What the proofs of shuffles are about: the words of each column before and after a turn ([`crate::verify::Shuffled`]).
 
 use crate::verify::Words;
+use std::borrow::Cow;
 use tacit_engine::with_element;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
@@ -37,7 +38,7 @@ pub(crate) fn words(
     shape: Register,
     column: Column,
     after: [&Buffer; 2],
-) -> Words {
+) -> Words<'static> {
     let Column { x, part: sent } = column;
     let [own, prev] = after.map(|buffer| words_of(shape, buffer));
     // Parts that are to be in the order, without what this party adds to the result.
@@ -54,6 +55,7 @@ pub(crate) fn words(
         // P_(t-1) has r and s.
         _ => ([none(), prev], [own.clone(), vec![0; own.len()]]),
     };
+    let [x, z, masks] = [x, z, masks].map(|of| of.map(Cow::Owned));
     Words { x, y: Default::default(), z, masks }
 }
 

@@ -18,6 +18,7 @@ use crate::step;
 use std::collections::VecDeque;
 use tacit_engine::Error;
 use tacit_engine::profile::{Section, section};
+use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
 use tacit_session::{At, Phase, Session};
@@ -196,12 +197,17 @@ impl Proofs {
     }
 
     /// Notes products that are finished.
-    pub(crate) fn note(&mut self, operation: Operation, words: Words) {
+    pub(crate) fn note<E: Element>(&mut self, operation: Operation, words: &Words<'_, E>) {
         self.products.note(operation, words);
     }
 
     /// Notes a column after a turn of a shuffle ([`ring::Log::note_shuffled`]).
-    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: ring::Shuffled) {
+    pub(crate) fn note_shuffled(
+        &mut self,
+        operation: Operation,
+        words: &Words<'_>,
+        shuffled: ring::Shuffled,
+    ) {
         self.products.note_shuffled(operation, words, shuffled);
     }
 
@@ -265,14 +271,7 @@ impl Proofs {
                 let (first, proves) = (self.steps, products.counts());
                 let schedule = FoldingSchedule::of_products(products.length());
                 let repetitions = self.challenges.repetitions();
-                let proof = RingProof::begin(
-                    products,
-                    first,
-                    repetitions,
-                    schedule.clone(),
-                    session,
-                    &mut self.memory.words,
-                );
+                let proof = RingProof::begin(products, first, repetitions, schedule.clone(), session);
                 let (kind, proof) = (Kind::Products(repetitions), Box::new(proof));
                 self.under_way.push_back(UnderWay { first, proves, kind, schedule, proof });
             }

@@ -35,8 +35,7 @@ impl Vectors {
         pad(&mut self.v, blocks);
         let mut products = vec![0; blocks * blocks];
         prime.inner_products(&self.u, &self.v, blocks, &mut products);
-        let known = products.iter().step_by(blocks + 1).skip(1).copied();
-        known.chain((blocks + 1..2 * blocks).map(|at| beyond(prime, &products, blocks, at as u64))).collect()
+        values(prime, &products, blocks)
     }
 
     /// Both vectors at a round's point.
@@ -44,6 +43,12 @@ impl Vectors {
         fold(&mut self.u, blocks, prime, point, memory);
         fold(&mut self.v, blocks, prime, point, memory);
     }
+}
+
+/// The values that a round shares, but for the last one, of the inner products of all pairs of its blocks.
+pub(super) fn values(prime: &Prime, products: &[u64], blocks: usize) -> Vec<u64> {
+    let known = products.iter().step_by(blocks + 1).skip(1).copied();
+    known.chain((blocks + 1..2 * blocks).map(|at| beyond(prime, products, blocks, at as u64))).collect()
 }
 
 /// The value at `at` of the polynomial whose pairs of blocks have these inner products.
@@ -56,20 +61,31 @@ fn beyond(prime: &Prime, products: &[u64], blocks: usize, at: u64) -> u64 {
     weights.iter().zip(products.chunks(blocks)).map(row).fold(0, |sum, x| prime.add(sum, x))
 }
 
-/// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
-pub(super) fn fold_to_point(
+/// What the elements of a verifier's own vector are multiplied by and added up to `p(r)` or `q(r)` of the last round, but for
+/// its mask: the product of the factor of the block of the first round that the element is in, and of that of its place in
+/// the block. With them the factor of the mask.
+pub(super) fn factors(
     schedule: &FoldingSchedule,
-    mut vector: Vec<u64>,
     prime: &Prime,
     points: &[u64],
-    mask: u64,
-    memory: &mut LongVectors,
-) -> u64 {
+) -> (Vec<Weight>, Vec<Weight>, u64) {
     let (&last, earlier) = points.split_last().expect("a proof has a round");
-    for (round, &point) in earlier.iter().enumerate() {
-        fold(&mut vector, schedule.blocks(round), prime, point, memory);
+    let of_last = weights(prime, 0, 1 + schedule.blocks(earlier.len()), last);
+    let mut places = of_last[1..].to_vec();
+    for (round, &point) in earlier.iter().enumerate().skip(1).rev() {
+        let of_round = round_weights(prime, schedule.blocks(round), point);
+        let mut of_block = vec![0; places.len()];
+        let mut all = Vec::with_capacity(of_round.len() * places.len());
+        for weight in of_round {
+            prime.weigh(weight, &places, &mut of_block);
+            all.extend(&of_block);
+        }
+        // Zeros made whole blocks.
+        all.truncate(schedule.lengths[round - 1]);
+        places = all;
     }
-    evaluate(prime, 0, &[&[mask], &vector[..]].concat(), last)
+    let places = places.into_iter().map(|place| prime.weight(place)).collect();
+    (round_weights(prime, schedule.blocks(0), points[0]), places, of_last[0])
 }
 
 /// A verifier's share of `G(r)` of the last round, from its share of the first claim, its shares of all values and the
@@ -101,11 +117,14 @@ pub(super) fn claim(
 /// Brings a vector to a round's point.
 fn fold(vector: &mut Vec<u64>, blocks: usize, prime: &Prime, point: u64, memory: &mut LongVectors) {
     pad(vector, blocks);
-    let weights: Vec<Weight> =
-        weights(prime, 1, blocks, point).into_iter().map(|weight| prime.weight(weight)).collect();
     let mut folded = memory.take(vector.len() / blocks);
-    prime.combine(vector, &weights, &mut folded);
+    prime.combine(vector, &round_weights(prime, blocks, point), &mut folded);
     memory.put(std::mem::replace(vector, folded));
+}
+
+/// What the blocks of a round that isn't the last one are multiplied by to give their combination at a point.
+pub(super) fn round_weights(prime: &Prime, blocks: usize, point: u64) -> Vec<Weight> {
+    weights(prime, 1, blocks, point).into_iter().map(|weight| prime.weight(weight)).collect()
 }
 
 /// Zeros make whole blocks.
@@ -117,9 +136,11 @@ fn pad(vector: &mut Vec<u64>, blocks: usize) {
 /// Lagrange's coefficients.
 fn weights(prime: &Prime, first: usize, count: usize, point: u64) -> Vec<u64> {
     let differences: Vec<u64> = (first..first + count).map(|x| prime.sub(point, x as u64)).collect();
-    let mut factorials = vec![1; count];
-    for k in 1..count {
-        factorials[k] = prime.mul(factorials[k - 1], k as u64);
+    // Of each k the inverse of k!: one inversion is enough for all.
+    let factorial = (1..count).fold(1, |product, k| prime.mul(product, k as u64));
+    let mut inverses = vec![prime.inverse(factorial); count];
+    for k in (1..count).rev() {
+        inverses[k - 1] = prime.mul(inverses[k], k as u64);
     }
     // The product of all differences but one, over the denominator `k! (count - 1 - k)!` up to the sign.
     let mut after = vec![1; count];
@@ -130,7 +151,7 @@ fn weights(prime: &Prime, first: usize, count: usize, point: u64) -> Vec<u64> {
     let weight = |k: usize| {
         let product = prime.mul(before, after[k]);
         before = prime.mul(before, differences[k]);
-        let weight = prime.mul(product, prime.inverse(prime.mul(factorials[k], factorials[count - 1 - k])));
+        let weight = prime.mul(product, prime.mul(inverses[k], inverses[count - 1 - k]));
         if (count - 1 - k).is_multiple_of(2) { weight } else { prime.sub(0, weight) }
     };
     (0..count).map(weight).collect()

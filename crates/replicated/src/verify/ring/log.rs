@@ -4,12 +4,15 @@
 use super::super::counts::Counts;
 use super::shuffled::Shuffled;
 use super::statement::{Operation, Outputs, Side, longest};
+use std::borrow::Cow;
 use tacit_engine::Job;
+use tacit_kernel::Element;
 use tacit_program::plan::{Components, MatrixShape, Modulus, OpKind, Plan, Reg};
 use tacit_threeparty::{PARTIES, next, prev};
 
-/// Elements of vectors over F_p for a word of ANDs that a batch has: 2^21 for 2^16, which are 2^20 products.
-const ELEMENTS: usize = 32;
+/// Elements of vectors over F_p for a word of ANDs that a batch has: 2^18 for 2^16, which are 2^17 products, whose words are
+/// 8 MB. Some seven batches are under way at a time.
+const ELEMENTS: usize = 4;
 
 /// The most elements that the vectors of a batch have: the soundness has their rounds.
 const MOST_ELEMENTS: usize = 1 << 24;
@@ -165,15 +168,15 @@ impl Cut {
 
 /// What a party has of an operation; nothing of components that are zero by the plan, and of messages that nobody sends.
 #[derive(Clone, Default)]
-pub(crate) struct Words {
+pub(crate) struct Words<'a, E: Element = u64> {
     /// `x_i` and `x_(i-1)`.
-    pub(crate) x: [Vec<u64>; 2],
+    pub(crate) x: [Cow<'a, [E]>; 2],
     /// `y_i` and `y_(i-1)`.
-    pub(crate) y: [Vec<u64>; 2],
+    pub(crate) y: [Cow<'a, [E]>; 2],
     /// `z_i`, which it sent, and `z_(i-1)`, which it received.
-    pub(crate) z: [Vec<u64>; 2],
+    pub(crate) z: [Cow<'a, [E]>; 2],
     /// `rho_i` and `rho_(i-1)`.
-    pub(crate) masks: [Vec<u64>; 2],
+    pub(crate) masks: [Cow<'a, [E]>; 2],
 }
 
 /// Products in the order in which they are finished, which is the same at all parties.
@@ -195,7 +198,7 @@ impl Log {
     }
 
     /// Notes an operation.
-    pub(crate) fn note(&mut self, operation: Operation, words: Words) {
+    pub(crate) fn note<E: Element>(&mut self, operation: Operation, words: &Words<'_, E>) {
         self.room_for(&operation);
         self.last.note(operation, words);
     }
@@ -213,7 +216,7 @@ impl Log {
 
     /// Notes a column after a turn of a shuffle. Its words are `x`, and for `z` and the masks what the left and the right
     /// verifier of each proof has beside it ([`super::shuffled`]).
-    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+    pub(crate) fn note_shuffled(&mut self, operation: Operation, words: &Words<'_>, shuffled: Shuffled) {
         self.room_for(&operation);
         self.last.note_shuffled(operation, words, shuffled);
     }
@@ -247,6 +250,11 @@ impl Log {
     }
 }
 
+/// An element of a ring of 64 bits at most.
+fn word_of<E: Element>(element: E) -> u64 {
+    element.to_u128() as u64
+}
+
 /// Products that are proved together.
 #[derive(Clone)]
 pub(crate) struct Batch {
@@ -277,33 +285,34 @@ impl Batch {
         self.operations.iter().fold(Counts::default(), |sum, operation| sum.and(operation.counts()))
     }
 
-    pub(super) fn note_shuffled(&mut self, operation: Operation, words: Words, shuffled: Shuffled) {
+    pub(super) fn note_shuffled(&mut self, operation: Operation, words: &Words<'_>, shuffled: Shuffled) {
         self.note(operation, words);
         self.shuffles.push(shuffled);
     }
 
-    pub(super) fn note(&mut self, operation: Operation, words: Words) {
-        let Words { x, y, z: mut e, masks } = words;
+    pub(super) fn note<E: Element>(&mut self, operation: Operation, words: &Words<'_, E>) {
         let low = u64::MAX >> operation.shift;
+        let add = |to: &mut Vec<u64>, from: &[E]| to.extend(from.iter().map(|&word| word_of(word) & low));
         for (side, prover) in [self.me, prev(self.me)].into_iter().enumerate() {
-            let e = &mut e[side];
+            let [x, y, z, masks] = [&words.x, &words.y, &words.z, &words.masks].map(|of| &*of[side]);
+            add(&mut self.x[side], x);
+            add(&mut self.y[side], y);
+            add(&mut self.masks[side], masks);
+            let first = self.e[side].len();
+            add(&mut self.e[side], z);
+            let e = &mut self.e[side][first..];
             if let Outputs::Shuffled { .. } = operation.outputs {
                 continue;
             }
-            e.iter_mut().zip(&masks[side]).for_each(|(z, mask)| *z = z.wrapping_sub(*mask));
+            e.iter_mut().zip(masks).for_each(|(e, &mask)| *e = e.wrapping_sub(word_of(mask)) & low);
             if let Outputs::Each { inner, .. } = operation.outputs
                 && operation.has.iter().all(|has| has.has(prover))
             {
-                for (output, e) in e.iter_mut().enumerate() {
-                    for at in output * inner..(output + 1) * inner {
-                        *e = e.wrapping_sub(x[side][at].wrapping_mul(y[side][at]));
-                    }
+                for ((e, x), y) in e.iter_mut().zip(x.chunks(inner)).zip(y.chunks(inner)) {
+                    let products = x.iter().zip(y).map(|(&x, &y)| word_of(x).wrapping_mul(word_of(y)));
+                    *e = products.fold(*e, u64::wrapping_sub) & low;
                 }
             }
-        }
-        let all = [(&mut self.x, x), (&mut self.y, y), (&mut self.e, e), (&mut self.masks, masks)];
-        for (to, from) in all.into_iter().flat_map(|(to, from)| to.iter_mut().zip(from)) {
-            to.extend(from.iter().map(|word| word & low));
         }
         self.operations.push(operation);
     }

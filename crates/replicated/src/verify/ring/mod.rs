@@ -6,7 +6,8 @@
 //! | module | has |
 //! | --- | --- |
 //! | `log` | what a party notes of every product until it is proved, and where batches end |
-//! | `statement` | the statement as polynomials over the integers, and as vectors over F_p |
+//! | `statement` | the statement as polynomials over the integers |
+//! | `vector` | the statement as vectors over F_p |
 //! | `shuffled` | the statement of a shuffle's turns |
 //! | `coins` | bits, primes and points from seeds |
 //! | `quotients` | quotients by 2^64 as they are shared |
@@ -34,6 +35,7 @@ mod shuffled;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 pub(crate) use log::{Batch, Cut, Limits, Log, Words, is_too_large, noted, proved_at_its_end};
 pub(crate) use shuffled::Shuffled;
@@ -42,20 +44,20 @@ pub(crate) use statement::{Operation, Outputs};
 use super::draws;
 use super::field::WORD_BYTES;
 use super::interactive::{ends_at, seed_at, values_at};
-use super::long_vectors::LongVectors;
 use super::part::{Bytes, Memory, Out, Proof, Reader, other_verifier, settle};
 use super::schedule::FoldingSchedule;
 use super::seeds::{Seed, before, chain, give_word, take_seed, take_word, word_bytes};
 use crate::planted::{Mistake, planted};
 use crate::step;
 use coins::ProofId;
-use fold::{Vectors, claim, fold_to_point};
+use fold::{Vectors, claim, factors, round_weights, values};
 use quotients::Shares;
-use statement::{Side, quotients};
+use statement::{Picked, Side, quotients};
 use tacit_engine::Error;
 use tacit_kernel::prime::Prime;
 use tacit_session::Session;
 use tacit_threeparty::{next, prev};
+use vector::Weights;
 use zeroize::Zeroizing;
 
 /// The age at which the quotients are sent.
@@ -87,7 +89,7 @@ pub(super) struct RingProof {
 
 /// This party's part in its own proof.
 struct Prover {
-    /// The words, until the vectors are here.
+    /// The words, until the vectors are folded once.
     batch: Option<Batch>,
     /// Of each repetition.
     repetitions: Vec<Proving>,
@@ -96,11 +98,12 @@ struct Prover {
 }
 
 /// What a prover has of one repetition.
-#[derive(Default)]
-struct Proving {
-    bits: Vec<statement::Picked>,
-    /// From the second seed on.
-    folding: Option<(Prime, Vectors)>,
+enum Proving {
+    /// Before the second seed, once it has the first.
+    Bits(Vec<Picked>),
+    /// What makes both vectors of the words.
+    Weights(Prime, [Weights; 2]),
+    Folded(Prime, Vectors),
 }
 
 /// This party's part as a verifier.
@@ -129,11 +132,10 @@ impl RingProof {
         repetitions: usize,
         schedule: FoldingSchedule,
         session: &mut Session,
-        memory: &mut LongVectors,
     ) -> Self {
-        let mut verifier = |side| Verifier::begin(side, (number, repetitions), &schedule, session, memory);
+        let mut verifier = |side| Verifier::begin(side, (number, repetitions), &schedule, session);
         let (left, right) = (verifier(batch.of_prev()), verifier(batch.of_next()));
-        let proving = (0..repetitions).map(|_| Proving::default()).collect();
+        let proving = (0..repetitions).map(|_| Proving::Bits(Vec::new())).collect();
         let prover = Prover { batch: Some(batch), repetitions: proving, last_seed: Seed::default() };
         Self { number, schedule, prover, left, right }
     }
@@ -144,8 +146,9 @@ impl RingProof {
         let Some(batch) = &self.prover.batch else { return };
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
-            proving.bits = id.bits(&self.prover.last_seed, batch.own(true).proved());
-            let quotients = quotients(batch.own(true), batch.own(false), &proving.bits);
+            let bits = id.bits(&self.prover.last_seed, batch.own(true).proved());
+            let quotients = quotients(batch.own(true), batch.own(false), &bits);
+            *proving = Proving::Bits(bits);
             let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
             shares.rest(&quotients).write(out);
         }
@@ -157,39 +160,46 @@ impl RingProof {
         let schedule = &self.schedule;
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
-            if let Some(batch) = &self.prover.batch {
-                let bits = std::mem::take(&mut proving.bits);
-                proving.folding = Some(vectors(batch, &bits, id, &seed, &mut memory.words));
-            }
-            let Some((prime, vectors)) = &mut proving.folding else { return };
-            if round > 0 {
+            let place = (number, repetition);
+            if let (Proving::Bits(bits), Some(batch)) = (&*proving, &self.prover.batch) {
+                let (prime, chi) =
+                    if planted(Mistake::PrimeEarly) { id.field(&before(&seed)) } else { id.field(&seed) };
+                let weights = [true, false].map(|left| batch.own(left).weights(bits, &prime, chi));
+                *proving = Proving::Weights(prime, weights);
+            } else if let (Proving::Weights(prime, weights), Some(batch)) = (&*proving, &self.prover.batch) {
+                let blocks = schedule.blocks(0);
+                let by = round_weights(prime, blocks, id.point(0, &seed, prime, blocks));
+                let [u, v] = [true, false]
+                    .map(|left| batch.own(left).vector(&weights[usize::from(!left)]).combined(&by));
+                *proving = Proving::Folded(*prime, Vectors { u, v });
+            } else if let Proving::Folded(prime, vectors) = proving {
                 let blocks = schedule.blocks(round - 1);
                 let point = id.point(round - 1, &seed, prime, blocks);
                 vectors.fold(blocks, prime, point, &mut memory.words);
             }
-            let place = (number, repetition);
-            let masks = || draws::ring_masks(session, place, prime);
-            let values = vectors.values(schedule, round, prime, masks);
+            let (prime, values) = match (proving, &self.prover.batch) {
+                (Proving::Weights(prime, weights), Some(batch)) => {
+                    let [u, v] =
+                        [true, false].map(|left| batch.own(left).vector(&weights[usize::from(!left)]));
+                    let blocks = schedule.blocks(0);
+                    (&*prime, values(prime, &u.inner_products(&v, blocks), blocks))
+                }
+                (Proving::Folded(prime, vectors), _) => {
+                    let masks = || draws::ring_masks(session, place, prime);
+                    let values = vectors.values(schedule, round, prime, masks);
+                    (&*prime, values)
+                }
+                _ => return,
+            };
             let shares = draws::ring_shares(session, next(me), schedule, place, round, prime);
             for (value, share) in values.into_iter().zip(shares) {
                 out.extend(prime.sub(value, share).to_le_bytes());
             }
         }
-        memory.products.extend(self.prover.batch.take());
+        if round > 0 {
+            memory.products.extend(self.prover.batch.take());
+        }
     }
-}
-
-/// A prover's vectors over the field of the second seed.
-fn vectors(
-    batch: &Batch,
-    bits: &[statement::Picked],
-    id: ProofId<'_>,
-    seed: &Seed,
-    memory: &mut LongVectors,
-) -> (Prime, Vectors) {
-    let (prime, chi) = if planted(Mistake::PrimeEarly) { id.field(&before(seed)) } else { id.field(seed) };
-    let [u, v] = [true, false].map(|left| batch.own(left).vector(bits, &prime, chi, memory).0);
-    (prime, Vectors { u, v })
 }
 
 impl Proof for RingProof {
@@ -275,7 +285,6 @@ impl Verifier {
         (number, repetitions): (u32, usize),
         schedule: &FoldingSchedule,
         session: &mut Session,
-        memory: &mut LongVectors,
     ) -> Self {
         let (me, Side { prover, left, .. }) = (session.me(), side);
         let mask = if left { step::RING_LEFT_MASK } else { step::RING_RIGHT_MASK };
@@ -288,11 +297,13 @@ impl Verifier {
             let id = ProofId { session: &identity, prover, batch: number, repetition };
             let bits = id.bits(&seeds[0], side.proved());
             let (prime, chi) = id.field(&seeds[usize::from(!planted(Mistake::PrimeEarly))]);
-            let (vector, first) = side.vector(&bits, &prime, chi, memory);
+            let weights = side.weights(&bits, &prime, chi);
             let point = |(round, seed)| id.point(round, seed, &prime, schedule.blocks(round));
             let points: Vec<u64> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
             let mask = draws::ring_mask(session, prover, mask, place, &prime);
-            let own = fold_to_point(schedule, vector, &prime, &points, mask, memory);
+            let (blocks, places, of_mask) = factors(schedule, &prime, &points);
+            let own = prime.add(side.vector(&weights).sum(&blocks, &places), prime.mul(of_mask, mask));
+            let first = weights.share;
             let mut verifying = Verifying { prime, chi, points, first, values: Vec::new(), own };
             if left {
                 verifying.add_quotients(&Shares::drawn(&draws::quotients(session, prover, place)));

@@ -44,6 +44,17 @@ pub(super) struct Known<'a> {
     prover: usize,
 }
 
+/// What a verifier's vector has of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// The weights at places: it knows the order.
+    Weights,
+    /// The words.
+    Words,
+    /// Zeros: the prover says nothing.
+    Nothing,
+}
+
 impl Shuffled {
     /// Of the proof of the party that is so many places ahead of this one.
     pub(super) fn known(&self, ahead: usize) -> Known<'_> {
@@ -52,31 +63,21 @@ impl Shuffled {
 }
 
 impl Known<'_> {
-    /// The left verifier's vector, or the right one's: of weights at places, or of words.
-    pub(super) fn vector(
-        &self,
-        left: bool,
-        column: Column<'_>,
-        (rows, columns): (&[Weight], &[u64]),
-        prime: &Prime,
-        out: &mut [u64],
-    ) {
+    /// What the left verifier's vector has, or the right one's.
+    pub(super) fn moved(&self, left: bool) -> Moved {
         match (self.prover, left) {
-            (0, true) | (1, false) => {
-                let mut weights = vec![0; columns.len()];
-                for (row, places) in rows.iter().zip(self.order.chunks(columns.len().max(1))) {
-                    prime.weigh(*row, columns, &mut weights);
-                    for (&place, &weight) in places.iter().zip(&weights) {
-                        out[place as usize] = weight;
-                    }
-                }
+            (0, true) | (1, false) => Moved::Weights,
+            (0, false) | (1, true) => Moved::Words,
+            _ => Moved::Nothing,
+        }
+    }
+
+    /// The weights of rows and columns, each at the place that its element came from.
+    pub(super) fn place(&self, rows: &[Weight], columns: &[Weight], prime: &Prime, out: &mut [u64]) {
+        for (row, places) in rows.iter().zip(self.order.chunks(columns.len().max(1))) {
+            for (&place, &column) in places.iter().zip(columns) {
+                out[place as usize] = prime.times(prime.both(*row, column), 1);
             }
-            (0, false) | (1, true) => {
-                for (out, x) in out.iter_mut().zip(column.x) {
-                    *out = prime.reduce(u128::from(x << column.shift));
-                }
-            }
-            _ => out.fill(0),
         }
     }
 

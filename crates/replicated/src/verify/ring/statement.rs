@@ -5,13 +5,10 @@
 //! `T(X) = sum of alpha_m(X) beta_n(X) D_mn` is a polynomial over the integers, of degree 126.
 
 use super::super::counts::Counts;
-use super::super::long_vectors::LongVectors;
 use super::shuffled::{Column, Known, Shuffled};
-use std::borrow::Cow;
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
-use tacit_kernel::prime::{Prime, Weight};
-use tacit_kernel::projection::{Picks, SUMS, add_product};
+use tacit_kernel::projection::{SUMS, add_picked, add_product};
 use tacit_program::plan::Components;
 use tacit_threeparty::{PARTIES, prev};
 
@@ -121,7 +118,8 @@ impl Operation {
 }
 
 /// A batch's words as one party of a proof has them: those of the prover and the left verifier, or those of the prover and
-/// the right one, operation after operation. Of components that are zero by the plan there are none.
+/// the right one, operation after operation. Of components that are zero by the plan there are none. Words of Z_2^d are
+/// below 2^d.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     /// The `i` of the proof's party.
@@ -143,14 +141,14 @@ pub(crate) struct Side<'a> {
 }
 
 /// The words of one operation that is proved.
-struct Part<'a> {
-    operation: Operation,
+pub(super) struct Part<'a> {
+    pub(super) operation: Operation,
     terms: [bool; 2],
-    x: &'a [u64],
-    y: &'a [u64],
-    e: &'a [u64],
+    pub(super) x: &'a [u64],
+    pub(super) y: &'a [u64],
+    pub(super) e: &'a [u64],
     /// Of a column that was shuffled.
-    known: Option<Known<'a>>,
+    pub(super) known: Option<Known<'a>>,
 }
 
 impl<'a> Side<'a> {
@@ -159,7 +157,7 @@ impl<'a> Side<'a> {
         self.operations.iter().copied().filter(move |operation| operation.is_proved_by(self.prover))
     }
 
-    fn parts(self) -> impl Iterator<Item = Part<'a>> {
+    pub(super) fn parts(self) -> impl Iterator<Item = Part<'a>> {
         let Side { prover, left, operations, mut x, mut y, mut e, shuffles, ahead } = self;
         let component = if left { prover } else { prev(prover) };
         let mut shuffles = shuffles.iter();
@@ -182,89 +180,6 @@ impl<'a> Side<'a> {
             })
         })
     }
-
-    /// The left verifier's vector `u`, or the right one's `v`, and its share of their inner product but for the quotients:
-    /// the sum of `alpha beta e` less the local part of matrices, or the sum of `alpha beta f`.
-    pub(crate) fn vector(
-        self,
-        bits: &[Picked],
-        prime: &Prime,
-        chi: u64,
-        memory: &mut LongVectors,
-    ) -> (Vec<u64>, u64) {
-        let left = self.left;
-        let (mut vector, mut share) = (memory.take(longest(self.operations)), 0);
-        let powers = Powers::new(prime, chi);
-        let mut rest = &mut vector[..];
-        for (part, picked) in self.parts().zip(bits) {
-            let (own, after) = rest.split_at_mut(part.operation.length(self.prover));
-            rest = after;
-            let rows: Vec<Weight> = picked.rows.iter().map(|&word| powers.weight(prime, word)).collect();
-            let columns: Vec<Weight> =
-                picked.columns.iter().map(|&word| powers.weight(prime, word)).collect();
-            for (row, words) in rows.iter().zip(part.e.chunks(columns.len().max(1))) {
-                let words = shifted(words, part.operation.shift);
-                let mut weighed = [0];
-                prime.weigh(*row, &[prime.weighted_sum(&columns[..words.len()], &words)], &mut weighed);
-                share = prime.add(share, weighed[0]);
-            }
-            if let Some(known) = &part.known {
-                let columns: Vec<u64> =
-                    picked.columns.iter().map(|&word| powers.value(prime, word)).collect();
-                known.vector(left, part.column(), (&rows, &columns), prime, own);
-                continue;
-            }
-            // x_i meets y_(i-1), and y_i meets x_(i-1).
-            let [is_first, is_second] = part.terms;
-            let (first, second) = own.split_at_mut(match [is_first, is_second] {
-                [true, true] => own.len() / 2,
-                [true, false] => own.len(),
-                [false, _] => 0,
-            });
-            let ([of_x, of_y], [is_x, is_y]) = if left {
-                ([first, second], [is_first, is_second])
-            } else {
-                ([second, first], [is_second, is_first])
-            };
-            match part.operation.outputs {
-                Outputs::Each { inner, .. } => {
-                    for (is_term, words, out) in [(is_x, part.x, of_x), (is_y, part.y, of_y)] {
-                        if is_term {
-                            part.each(left, inner, [&rows, &columns], prime, words, out);
-                        }
-                    }
-                }
-                Outputs::Shuffled { .. } => {}
-                Outputs::Matrix { k, n, .. } => {
-                    let shift = if left { part.operation.shift } else { 0 };
-                    let (mut column, mut unshifted) = (vec![0; rows.len()], vec![0; k]);
-                    for (at, out) in of_x.iter_mut().enumerate() {
-                        column
-                            .iter_mut()
-                            .zip(part.x.iter().skip(at).step_by(k))
-                            .for_each(|(to, x)| *to = x << shift);
-                        *out = prime.weighted_sum(&rows, &column);
-                    }
-                    for (row, (out, unshifted)) in part.y.chunks(n).zip(of_y.iter_mut().zip(&mut unshifted)) {
-                        let shifted: Vec<u64> = row.iter().map(|word| word << shift).collect();
-                        *out = prime.weighted_sum(&columns, &shifted);
-                        *unshifted = prime.weighted_sum(&columns, row);
-                    }
-                    if left {
-                        let mut local = [0];
-                        prime.inner_products(of_x, &unshifted, 1, &mut local);
-                        share = prime.sub(share, local[0]);
-                    }
-                }
-            }
-        }
-        (vector, share)
-    }
-}
-
-/// Words of a narrower ring, times what makes its modulus 2^64.
-fn shifted(words: &[u64], shift: u32) -> Cow<'_, [u64]> {
-    if shift == 0 { Cow::Borrowed(words) } else { words.iter().map(|word| word << shift).collect() }
 }
 
 /// The length of the vectors of a batch's proofs: of those of the party that has most, and at least 1.
@@ -273,67 +188,15 @@ pub(crate) fn longest(operations: &[Operation]) -> usize {
     (0..PARTIES).map(of).fold(1, usize::max)
 }
 
-impl Part<'_> {
-    fn column(&self) -> Column<'_> {
+impl<'a> Part<'a> {
+    fn column(&self) -> Column<'a> {
         Column { shift: self.operation.shift, x: self.x, e: self.e }
     }
 
-    /// Terms of scalar products by their weights: of their row on the left, of their column on the right.
-    fn each(
-        &self,
-        left: bool,
-        inner: usize,
-        weights: [&[Weight]; 2],
-        prime: &Prime,
-        words: &[u64],
-        out: &mut [u64],
-    ) {
-        let [rows, columns] = weights;
-        let stride = columns.len() * inner;
-        for (row, (words, out)) in
-            rows.iter().zip(words.chunks(stride.max(1)).zip(out.chunks_mut(stride.max(1))))
-        {
-            if left {
-                prime.weigh(*row, &shifted(words, self.operation.shift), out);
-            } else if inner == 1 {
-                prime.weigh_each(&columns[..words.len()], words, out);
-            } else {
-                for (column, (words, out)) in
-                    columns.iter().zip(words.chunks(inner).zip(out.chunks_mut(inner)))
-                {
-                    prime.weigh(*column, words, out);
-                }
-            }
-        }
-    }
-}
-
-/// What the values of polynomials with coefficients 0 and 1 at a point are looked up in, eight bits at a time.
-struct Powers(Vec<[u64; 256]>);
-
-impl Powers {
-    fn new(prime: &Prime, point: u64) -> Self {
-        let mut power = 1;
-        let tables = (0..SUMS / 8).map(|_| {
-            let mut table = [0; 256];
-            for bit in 0..8 {
-                for entry in 0..1 << bit {
-                    table[1 << bit | entry] = prime.add(table[entry], power);
-                }
-                power = prime.mul(power, point);
-            }
-            table
-        });
-        Self(tables.collect())
-    }
-
-    fn value(&self, prime: &Prime, word: u64) -> u64 {
-        let bytes = self.0.iter().zip(word.to_le_bytes());
-        bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)]))
-    }
-
-    fn weight(&self, prime: &Prime, word: u64) -> Weight {
-        prime.weight(self.value(prime, word))
+    /// The words of its terms, in their order: `x_i` meets `y_(i-1)`, and `y_i` meets `x_(i-1)`.
+    pub(super) fn terms_of(&self, left: bool) -> impl Iterator<Item = &'a [u64]> {
+        let words = if left { [self.x, self.y] } else { [self.y, self.x] };
+        words.into_iter().zip(self.terms).filter_map(|(words, is_term)| is_term.then_some(words))
     }
 }
 
@@ -341,7 +204,6 @@ impl Powers {
 pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i128; COEFFICIENTS] {
     let mut sums = [0; COEFFICIENTS];
     for ((left, right), picked) in left.parts().zip(right.parts()).zip(bits) {
-        let columns = Picks::new(&picked.columns);
         match left.operation.outputs {
             Outputs::Each { .. } | Outputs::Shuffled { .. } => {
                 let (count, stride) = (left.operation.count(), picked.columns.len());
@@ -353,17 +215,12 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
                         (_, None) => vec![0; outputs.len()],
                     };
                     let mut projected = [0; SUMS];
-                    if numbers.len() == stride {
-                        columns.add_to(&numbers, &mut projected);
-                    } else {
-                        Picks::new(&picked.columns[..numbers.len()]).add_to(&numbers, &mut projected);
-                    }
+                    add_picked(&picked.columns[..numbers.len()], &numbers, &mut projected);
                     add_product(row, &projected, &mut sums);
                 }
             }
             Outputs::Matrix { k, n, .. } => {
-                let of_matrix =
-                    quotients_of_matrix(&left, &right, [k, n], &Picks::new(&picked.rows), &columns, picked);
+                let of_matrix = quotients_of_matrix(&left, &right, [k, n], picked);
                 sums.iter_mut().zip(of_matrix).for_each(|(sum, quotient)| *sum += quotient);
             }
         }
@@ -404,24 +261,21 @@ fn quotients_of_matrix(
     left: &Part<'_>,
     right: &Part<'_>,
     [k, n]: [usize; 2],
-    rows: &Picks,
-    columns: &Picks,
     picked: &Picked,
 ) -> [i128; COEFFICIENTS] {
     let shift = left.operation.shift;
     let m = picked.rows.len();
-    // alpha A_i, shifted, and alpha A_(i-1); B_i beta, and B_i beta, shifted, and B_(i-1) beta.
-    let rows_of = |words: &[u64], shift: u32, at: usize| {
-        let column: Vec<i128> = (0..m).map(|row| i128::from(words[row * k + at] << shift)).collect();
+    // alpha A_i and alpha A_(i-1); B_i beta and B_(i-1) beta.
+    let rows_of = |words: &[u64], at: usize| {
+        let column: Vec<i128> = (0..m).map(|row| i128::from(words[row * k + at])).collect();
         let mut sums = [0; SUMS];
-        rows.add_to(&column, &mut sums);
+        add_picked(&picked.rows, &column, &mut sums);
         sums
     };
-    let columns_of = |words: &[u64], shift: u32, at: usize| {
-        let row: Vec<i128> =
-            words[at * n..(at + 1) * n].iter().map(|word| i128::from(word << shift)).collect();
+    let columns_of = |words: &[u64], at: usize| {
+        let row: Vec<i128> = words[at * n..(at + 1) * n].iter().map(|&word| i128::from(word)).collect();
         let mut sums = [0; SUMS];
-        columns.add_to(&row, &mut sums);
+        add_picked(&picked.columns, &row, &mut sums);
         sums
     };
     let most = 64 + usize::BITS as usize - m.max(2 * n).leading_zeros() as usize;
@@ -434,15 +288,14 @@ fn quotients_of_matrix(
         let mut a = vec![vec![0_u64; SUMS * 2 * depth]; limbs];
         let mut b = vec![vec![0_u64; 2 * depth * SUMS]; limbs];
         for at in 0..depth {
-            let (own, before) = (rows_of(left.x, shift, first + at), rows_of(right.x, 0, first + at));
-            let (own_y, shifted_y, before_y) = (
-                columns_of(left.y, 0, first + at),
-                columns_of(left.y, shift, first + at),
-                columns_of(right.y, 0, first + at),
-            );
+            let (own, before) = (rows_of(left.x, first + at), rows_of(right.x, first + at));
+            let (own_y, before_y) = (columns_of(left.y, first + at), columns_of(right.y, first + at));
             for degree in 0..SUMS {
-                let pairs =
-                    [(own[degree], own_y[degree] + before_y[degree]), (before[degree], shifted_y[degree])];
+                // The prover's own component is shifted.
+                let pairs = [
+                    (own[degree] << shift, own_y[degree] + before_y[degree]),
+                    (before[degree], own_y[degree] << shift),
+                ];
                 for (half, (a_sum, b_sum)) in pairs.into_iter().enumerate() {
                     for limb in 0..limbs {
                         let of = |sum: i128| (sum >> (LIMB * limb)) as u64 % (1 << LIMB);
@@ -470,7 +323,7 @@ fn quotients_of_matrix(
         let numbers: Vec<i128> =
             numbers.map(|(e, f)| i128::from(e << shift) + i128::from(f << shift)).collect();
         let mut projected = [0; SUMS];
-        columns.add_to(&numbers, &mut projected);
+        add_picked(&picked.columns, &numbers, &mut projected);
         add_product(word, &projected, &mut rest);
     }
     std::array::from_fn(|degree| {

@@ -3,11 +3,12 @@
 use super::super::long_vectors::LongVectors;
 use super::super::testing::Rng;
 use super::coins::ProofId;
-use super::fold::{Vectors, claim, fold_to_point};
+use super::fold::{Vectors, claim, factors, round_weights, values as values_of};
 use super::log::Batch;
 use super::quotients::Shares;
-use super::statement::{COEFFICIENTS, Operation, Outputs, Picked, Side, quotients};
+use super::statement::{COEFFICIENTS, Operation, Outputs, Picked, Side, longest, quotients};
 use super::*;
+use std::borrow::Cow;
 use tacit_kernel::prime::Prime;
 use tacit_program::plan::Components;
 
@@ -76,9 +77,9 @@ fn batches(operations: &[Operation], mut draw: impl FnMut() -> u64) -> [Batch; 3
             if operation.is_proved_by(me) { z } else { Vec::new() }
         });
         for (me, batch) in batches.iter_mut().enumerate() {
-            let held = |of: &[Vec<u64>; 3]| [of[me].clone(), of[(me + 2) % 3].clone()];
+            let held = |of: &'_ [Vec<u64>; 3]| [me, (me + 2) % 3].map(|of_party| of[of_party].clone().into());
             let words = Words { x: held(&x), y: held(&y), z: held(&z), masks: held(&masks) };
-            batch.note(*operation, words);
+            batch.note::<u64>(*operation, &words);
         }
     }
     batches
@@ -113,16 +114,19 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     }
     let right_shares = Shares::received(message[..].try_into().unwrap());
     let (prime, chi) = ID.field(&seeds[1]);
-    let [u, v] = [true, false]
-        .map(|left| prover[usize::from(!left)].vector(&bits, &prime, chi, &mut LongVectors::default()).0);
-    let schedule = FoldingSchedule::of_products(u.len());
+    let weights = prover.map(|side| side.weights(&bits, &prime, chi));
+    let [u, v] = [0, 1].map(|side| prover[side].vector(&weights[side]));
+    let schedule = FoldingSchedule::of_products(longest(prover[0].operations));
     let points: Vec<u64> = (0..schedule.rounds())
         .map(|round| ID.point(round, &seeds[2 + round], &prime, schedule.blocks(round)))
         .collect();
     let mut element = || rng.word() % prime.order();
     let masks = [element(), element()];
-    let (mut vectors, mut values) = (Vectors { u, v }, Vec::new());
-    for (round, &point) in points.iter().enumerate() {
+    let blocks = schedule.blocks(0);
+    let mut values = values_of(&prime, &u.inner_products(&v, blocks), blocks);
+    let by = round_weights(&prime, blocks, points[0]);
+    let mut vectors = Vectors { u: u.combined(&by), v: v.combined(&by) };
+    for (round, &point) in points.iter().enumerate().skip(1) {
         values.extend(vectors.values(&schedule, round, &prime, || masks));
         if !schedule.is_last(round) {
             vectors.fold(schedule.blocks(round), &prime, point, &mut LongVectors::default());
@@ -136,22 +140,26 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
         rest[at] = prime.add(rest[at], 1);
     }
     let verifier = |left: bool, quotients: &Shares, values: &[u64]| {
-        let (vector, first) =
-            verifiers[usize::from(!left)].vector(&bits, &prime, chi, &mut LongVectors::default());
-        let first = prime.add(first, quotients.value(&prime, chi));
-        let own = fold_to_point(
-            &schedule,
-            vector,
-            &prime,
-            &points,
-            masks[usize::from(!left)],
-            &mut LongVectors::default(),
-        );
+        let side = verifiers[usize::from(!left)];
+        let weights = side.weights(&bits, &prime, chi);
+        let first = prime.add(weights.share, quotients.value(&prime, chi));
+        let (blocks, places, of_mask) = factors(&schedule, &prime, &points);
+        let sum = side.vector(&weights).sum(&blocks, &places);
+        let own = prime.add(sum, prime.mul(of_mask, masks[usize::from(!left)]));
         (own, claim(&schedule, first, &prime, values, &points))
     };
     let (p, left) = verifier(true, &left_shares, &shares);
     let (q, right) = verifier(false, &right_shares, &rest);
     prime.mul(p, q) == prime.add(left, right)
+}
+
+/// A side's vector, and its share.
+fn vector(side: Side<'_>, bits: &[Picked], prime: &Prime, chi: u64) -> (Vec<u64>, u64) {
+    let weights = side.weights(bits, prime, chi);
+    let vector = side.vector(&weights);
+    let mut elements = vec![1; longest(side.operations)];
+    vector.fill(0, &mut elements);
+    (elements, weights.share)
 }
 
 fn sides(batch: &Batch) -> [Side<'_>; 2] {
@@ -242,10 +250,7 @@ fn quotients_are_exact() {
     // Modulo a prime, where D is what it is, T is 2^64 Q.
     for seed in 0..3 {
         let (prime, chi) = ID.field(&[seed; 32]);
-        let ((u, s), (v, t)) = (
-            left.vector(&bits, &prime, chi, &mut LongVectors::default()),
-            right.vector(&bits, &prime, chi, &mut LongVectors::default()),
-        );
+        let ((u, s), (v, t)) = (vector(left, &bits, &prime, chi), vector(right, &bits, &prime, chi));
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
         let value = found.iter().rev().fold(0, |sum, &q| prime.add(prime.mul(sum, chi), prime.integer(q)));
@@ -276,10 +281,8 @@ fn no_error_passes() {
         assert!(rejected(&[one], &[(1999, 1)]), "{has:?}");
         assert!(rejected(&[grid(5), one, grid(5)], &[(7, 5), (8, 5_u64.wrapping_neg())]), "{has:?}");
     }
-    // In narrower rings an error counts by its low bits.
-    let narrow = of(Outputs::Each { count: 9, inner: 1 }, 56);
-    assert!(rejected(&[narrow], &[(4, 128)]));
-    assert!(!rejected(&[narrow], &[(4, 256)]));
+    // In a narrower ring, whose words are below its modulus.
+    assert!(rejected(&[of(Outputs::Each { count: 9, inner: 1 }, 56)], &[(4, 128)]));
 }
 
 /// Whether errors that are chosen by all bits pass.
@@ -402,10 +405,7 @@ fn quotients_modulo_a_known_prime_do_not_pass_another() {
     let known = Prime::new((1 << 61) - 1).unwrap();
     let inverse = known.inverse(known.radix(1));
     let forged = |prime: &Prime, chi: u64| {
-        let ((u, s), (v, t)) = (
-            told.vector(&bits, prime, chi, &mut LongVectors::default()),
-            right.vector(&bits, prime, chi, &mut LongVectors::default()),
-        );
+        let ((u, s), (v, t)) = (vector(told, &bits, prime, chi), vector(right, &bits, prime, chi));
         let mut product = [0];
         prime.inner_products(&u, &v, 1, &mut product);
         let coefficient =
@@ -521,10 +521,11 @@ fn after_turn(
                 ([none.clone(), s.clone()], [r.clone(), none.clone()])
             };
             let held = [x[me].clone(), x[(me + 2) % 3].clone()];
-            let words = Words { x: held, y: Default::default(), z, masks };
+            let [x, z, masks] = [held, z, masks].map(|of| of.map(Cow::Owned));
+            let words = Words { x, y: Default::default(), z, masks };
             let order = if me == third { [].into() } else { order.into() };
             let outputs = Outputs::Shuffled { count };
-            batch.note_shuffled(of(outputs, shift), words, Shuffled { order, part: (me + 3 - turn) % 3 });
+            batch.note_shuffled(of(outputs, shift), &words, Shuffled { order, part: (me + 3 - turn) % 3 });
         }
     }
     batches
