@@ -13,7 +13,7 @@ use super::order::{Group, Order, Seated, Taken};
 use super::server::Serving;
 use crate::{Compiled, Fill};
 pub(crate) use runs::MEASURED_AGAIN;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
@@ -80,6 +80,8 @@ pub(crate) struct Desk {
     residents: HashMap<[u8; 32], Arc<Compiled>>,
     /// What fills their slots, and what of it requests may choose.
     fill: Fill,
+    /// Programs that keep something, served or wanted: of their runs one is under way at a time.
+    keepers: HashSet<[u8; 32]>,
     /// How many instances a run of each program may have, if several.
     batches: HashMap<[u8; 32], usize>,
     /// The names that any client may play; every other one is its own client's.
@@ -134,6 +136,7 @@ impl Desk {
             programs,
             residents: HashMap::new(),
             fill: Fill::new(),
+            keepers: HashSet::new(),
             batches: HashMap::new(),
             open: serving.open.clone(),
             visitors: BTreeMap::new(),
@@ -157,6 +160,8 @@ impl Desk {
 
     /// These programs read or keep what stays, and `fill` says which, and what of it requests may choose.
     pub(crate) fn resides(&mut self, residents: HashMap<[u8; 32], Arc<Compiled>>, fill: Fill) {
+        let keep = residents.iter().filter(|(_, compiled)| !compiled.program().keeps().is_empty());
+        self.keepers.extend(keep.map(|(program, _)| *program));
         (self.residents, self.fill) = (residents, fill);
     }
 

@@ -17,6 +17,7 @@ use tacit_testkit::Rng;
 mod batches;
 mod certificates;
 mod held;
+mod kept;
 mod measured;
 mod rogue;
 mod rows;

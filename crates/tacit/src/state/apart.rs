@@ -45,6 +45,17 @@ impl State {
         Ok(Self { names, folder: None, home: Some(home.clone()) })
     }
 
+    /// The same anew, as the state is by now; nothing if this isn't apart from another one.
+    ///
+    /// # Errors
+    /// As [`State::apart`].
+    pub(super) fn look_again(&mut self, program: &Program, fill: &Fill) -> Result<(), Error> {
+        if let Some(home) = self.home.clone() {
+            *self = Self::apart(&home, program, fill)?;
+        }
+        Ok(())
+    }
+
     /// The versions of a name that a run may read here: the one that is wanted; or the last that all have, and those after it of
     /// which that isn't known.
     fn pickable(&self, name: &str, wanted: Option<u64>) -> Vec<u64> {

@@ -124,7 +124,8 @@ impl Desk {
     fn next_of(&mut self, side: Side, now: Instant) -> Option<Next> {
         match side {
             Side::Served => {
-                let program = **self.ready.due().first()?;
+                let due = self.ready.due();
+                let program = **due.iter().find(|program| self.has_turn(program))?;
                 self.ready.take(&program);
                 Some(Next::of_parties(program, String::new()))
             }
@@ -136,9 +137,12 @@ impl Desk {
             Side::Clients => {
                 let due: BTreeSet<Want> = self.due().cloned().collect();
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
+                let is_kept = self.is_kept();
                 let most = |group: &Group| {
-                    let is_due = !self.wants.is_for(&group.program)
-                        || due.contains(&(group.program, group.tag.clone()));
+                    let is_due = match self.wants.is_for(&group.program) {
+                        true => due.contains(&(group.program, group.tag.clone())),
+                        false => !(is_kept && self.keepers.contains(&group.program)),
+                    };
                     if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
                 };
                 let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
@@ -153,6 +157,18 @@ impl Desk {
                 })
             }
         }
+    }
+
+    /// Whether a run that keeps something is under way here.
+    fn is_kept(&self) -> bool {
+        let mut begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
+        begun.any(|run| self.keepers.contains(&run.proposal.program))
+    }
+
+    /// Whether a run of this program wouldn't keep anything while another one does. Each party looks at it: what two runs keep at
+    /// once could have one number.
+    pub(super) fn has_turn(&self, program: &[u8; 32]) -> bool {
+        !(self.keepers.contains(program) && self.is_kept())
     }
 
     /// Whether party 0 has the links measured now: it is time, and nothing runs whose messages would be measured with them, or it
