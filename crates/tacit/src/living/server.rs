@@ -360,7 +360,7 @@ impl Server {
                 self.heard(item);
             }
             if self.asked.load(Ordering::SeqCst) {
-                self.desk.close(&mut self.hub, "drains: it ends once the runs under way have ended");
+                self.desk.close(&mut self.hub);
             }
             if self.desk.is_done() && self.desk.is_idle() {
                 self.tell_failed();

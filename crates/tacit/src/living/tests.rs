@@ -16,6 +16,7 @@ use tacit_testkit::Rng;
 
 mod batches;
 mod certificates;
+mod drained;
 mod held;
 mod kept;
 mod measured;
@@ -377,20 +378,6 @@ fn a_client_that_finds_no_room_is_told_when_to_try_again() {
     assert_eq!(bob.outputs, [Some(ints(15))]);
     again.join().unwrap();
     end_well(parties, 1);
-}
-
-#[test]
-fn a_party_that_drains_refuses_what_waits_and_ends() {
-    let house = House::new();
-    let program = product(&["alice", "bob"]);
-    let [p0, p1, p2] = house.serve(&program);
-    let mut waits = by_hand(&house.config("alice"));
-    tell_all(&mut waits, &ToParty::Ask(request(&program, 7, "alice")));
-    assert!(matches!(heard(&mut waits, 0), Some(ToClient::Waits { .. })));
-    p1.drain.ask();
-    let Some(ToClient::Refused { id: 7, reason }) = heard(&mut waits, 1) else { panic!("it isn't refused") };
-    assert!(reason.contains("P1 drains"), "{reason}");
-    end_well([p1, p0, p2], 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
+use super::{Begun, DRAINS, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
@@ -85,7 +85,7 @@ impl Desk {
 
     /// Party 0 proposes what is next, as long as there is a lane.
     fn propose(&mut self, hub: &mut Hub, now: Instant) {
-        while self.has_room() && hub.is_complete() {
+        while self.has_room() && self.draining.is_empty() && hub.is_complete() {
             let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
             let Some(lane) = (1..self.lanes.len() as u16).find(free) else { return };
             let Some(Next { program, tag, fill, seats }) = self.next(now) else { return };
@@ -206,8 +206,8 @@ impl Desk {
 
     /// Why this party takes no part in what is proposed, whatever clients say.
     fn refusal(&self, proposal: &Proposal) -> Option<String> {
-        if let Some(closed) = &self.closed {
-            return Some(closed.clone());
+        if self.closed {
+            return Some(DRAINS.to_owned());
         }
         // While party 0 is lost the last number is forgotten, and what runs goes on.
         if proposal.run <= self.last_run || self.runs.contains_key(&proposal.run) {
