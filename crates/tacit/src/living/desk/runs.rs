@@ -139,9 +139,10 @@ impl Desk {
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
                 let is_kept = self.is_kept();
                 let most = |group: &Group| {
-                    let is_due = match self.wants.is_for(&group.program) {
-                        true => due.contains(&(group.program, group.tag.clone())),
-                        false => !(is_kept && self.keepers.contains(&group.program)),
+                    let is_due = if self.wants.is_for(&group.program) {
+                        due.contains(&(group.program, group.tag.clone()))
+                    } else {
+                        !(is_kept && self.keepers.contains(&group.program))
                     };
                     if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
                 };

@@ -31,9 +31,10 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
     let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
     // Each party makes of it what its own words leave to a request, and they agree on what comes out.
-    let fill = match offer.compiled.has_residents() {
-        true => own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?,
-        false => Fill::new(),
+    let fill = if offer.compiled.has_residents() {
+        own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?
+    } else {
+        Fill::new()
     };
     play_on(shared, proposal, endpoint, inputs, (&fill, store.as_deref_mut()), links)
 }
