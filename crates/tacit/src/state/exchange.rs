@@ -3,6 +3,7 @@
 
 use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, pick, torn};
 use super::disk::{Digests, digests};
+use super::mistakes::Mistake;
 use super::wanted::Wanted;
 use super::{About, MAX_TOLD, State};
 use crate::Error;
@@ -149,7 +150,8 @@ pub(super) fn taken(
     }
     let held = values.iter().filter_map(|(name, number)| Some(state.version(name, *number)?.digests.clone()));
     let differs = compare(session, 1, &held.collect::<Vec<_>>());
-    if let Some((party, at)) = differs.map_err(|error| ended(session, error))? {
+    let differs = differs.map_err(|error| ended(session, error))?;
+    if let Some((party, at)) = differs.filter(|_| !state.mistakes.has(Mistake::DigestsIgnored)) {
         let ((name, number), other) = (&values[at], session.name(party).to_owned());
         let reason =
             format!("{other} holds another share of {name}@{number} than it kept, or this party does");

@@ -1,6 +1,7 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
 use super::exchange::{AllTold, Message, put_away, settle, taken};
+use super::mistakes::Mistake;
 use super::wanted::Wanted;
 use super::{About, Residents, State};
 use crate::Error;
@@ -261,7 +262,8 @@ fn admitted(endpoint: &Endpoint, state: &State, slots: &[Wanted], picked: &[u64]
     for ((slot, wanted), number) in endpoint.compiled.program().kept().iter().zip(slots).zip(picked) {
         let gone = || format!("{}@{number} is gone", wanted.name);
         let about = &state.version(&wanted.name, *number).ok_or_else(gone)?.about;
-        if let Some(refusal) = about.refusal(endpoint, slot, &wanted.rows) {
+        let refusal = about.refusal(endpoint, slot, &wanted.rows);
+        if let Some(refusal) = refusal.filter(|_| !state.mistakes.has(Mistake::UsesIgnored)) {
             return Err(refusal);
         }
         key = same_key(key, about)?;
