@@ -145,7 +145,11 @@ impl Asking<'_> {
             match self.wait(&mut attendance) {
                 Ok(Outcome::Begins { run, players }) => return Ok((attendance, run, players)),
                 Ok(Outcome::Alone) => self.ask_alone()?,
-                Ok(Outcome::Lost) if Instant::now() < self.deadline => std::thread::sleep(PAUSE),
+                Ok(Outcome::Lost) if Instant::now() < self.deadline => {
+                    // The others would else take the request for one that is still asked.
+                    drop(attendance);
+                    std::thread::sleep(PAUSE);
+                }
                 Ok(Outcome::Lost) => {
                     let missing = "a party was lost again and again".to_owned();
                     return Err(self.missing(missing).into());

@@ -92,7 +92,7 @@ pub(crate) struct Proposal {
     pub(crate) players: Vec<(Player, u64)>,
 }
 
-/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept`, `Decline` and `Drains` is party 0's to say.
+/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept`, `Decline`, `Drains` and `Gone` is party 0's to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
     /// The sender is ready for a run of a program that names parties alone.
@@ -134,6 +134,10 @@ pub(crate) enum Between {
     },
     /// The sender was told to end: nothing more begins until it is back.
     Drains,
+    /// A client has left the run at the sender: its other requests wait on.
+    Gone {
+        run: u64,
+    },
 }
 
 /// The bytes of a message.
@@ -194,7 +198,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read::<ToParty>(&bytes[..end]), None);
         }
-        assert_eq!(read::<Between>(&[10]), None);
+        assert_eq!(read::<Between>(&[11]), None);
         // A length that isn't there takes no memory.
         assert_eq!(read::<Between>(&[5, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
     }
@@ -230,6 +234,7 @@ mod tests {
             write(&Between::Decline { run: 9, reason: "no".into() }),
             write(&Between::Requeue { run: 9 }),
             write(&Between::Drains),
+            write(&Between::Gone { run: 9 }),
         ];
         crate::testing::bears_mutants(&seeds, |bytes| {
             // What is read has one meaning: written again, it is read as the same.

@@ -234,6 +234,20 @@ impl Desk {
         }
     }
 
+    /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
+    /// run alone.
+    fn go_without(&mut self, hub: &mut Hub, run: u64) {
+        let alone = self.is_batch(run);
+        if self.me == 0 {
+            for other in self.others() {
+                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+            }
+        } else {
+            hub.say(Speaker::Party(0), write(&Between::Gone { run }));
+        }
+        self.requeue(run, alone);
+    }
+
     /// Party 0 takes back all runs that haven't begun; their requests wait on.
     fn take_back(&mut self, hub: &mut Hub) {
         let waits = |run: &Pending| run.stage != Stage::Running;
@@ -305,11 +319,9 @@ impl Desk {
         match who {
             Speaker::Guest(guest) => {
                 self.order.leave(guest);
-                let Some(Visitor { client, run: Some(run), .. }) = self.visitors.remove(&guest) else {
-                    return;
-                };
+                let Some(Visitor { run: Some(run), .. }) = self.visitors.remove(&guest) else { return };
                 if self.runs.get(&run).is_some_and(waits) {
-                    self.give_up(hub, run, &format!("{} is gone", client.name));
+                    self.go_without(hub, run);
                 }
             }
             Speaker::Party(party) if self.me == 0 => {
@@ -363,6 +375,12 @@ impl Desk {
                     self.wants.is_wanted_no_more(party, &(program, tag));
                     None
                 }
+                Between::Gone { run } if self.me == 0 => {
+                    if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
+                        self.go_without(hub, run);
+                    }
+                    None
+                }
                 Between::Drains if self.me == 0 => {
                     self.draining.insert(party);
                     self.take_back(hub);
@@ -409,10 +427,10 @@ impl Desk {
             Some(ToParty::Withdraw) => {
                 let waits = |run: &Pending| run.stage != Stage::Running;
                 visitor.asked = None;
-                let (run, name) = (visitor.run.take(), visitor.client.name.clone());
+                let run = visitor.run.take();
                 self.order.leave(guest);
                 if let Some(run) = run.filter(|run| self.runs.get(run).is_some_and(waits)) {
-                    self.give_up(hub, run, &format!("{name} doesn't ask any more"));
+                    self.go_without(hub, run);
                 }
             }
             Some(ToParty::Ask(request)) => {
