@@ -15,10 +15,11 @@ FUZZ_FLAGS := --cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args
 
 # Where `make native` leaves the command.
 NATIVE_TARGET := x86_64-unknown-linux-gnu
+NATIVE := target/$(NATIVE_TARGET)/release/tacit
 
 WASM := target/wasm32-unknown-unknown/release/examples/tacit_client.wasm
 
-.PHONY: build native wasm wheel demo test test-rust test-python test-long test-kerberos attacks timing check check-rust check-python docs nightly miri sanitize fuzz format clean
+.PHONY: build native native-check wasm wheel demo test test-rust test-python test-long test-kerberos attacks timing check check-rust check-python docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
@@ -28,6 +29,13 @@ build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
 	RUSTFLAGS='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"' \
 		cargo build --release --package tacit-cli --bin tacit --target $(NATIVE_TARGET)
+
+native-check: native ## That the command without Python needs no library, interpreter or environment, and runs a plan
+	! readelf --dynamic $(NATIVE) | grep NEEDED
+	! readelf --program-headers $(NATIVE) | grep INTERP
+	cargo run --release --quiet --package tacit --example save_plan -- target/larger.plan
+	env -i $(NATIVE) plan target/larger.plan
+	env -i $(NATIVE) cost target/larger.plan --protocol replicated
 
 wasm: ## A client's half for JavaScript (target/wasm32-unknown-unknown), and its test under Node
 	rustup target add wasm32-unknown-unknown
@@ -86,7 +94,7 @@ docs: build ## Reference of the Rust crates (target/doc) and of the Python packa
 	cargo doc --workspace --no-deps
 	$(BIN)/pdoc --docformat google --output-directory target/doc-python tacit tacit.errors tacit.dtypes
 
-nightly: miri sanitize fuzz test-long ## What takes an hour or more: interpreter, address sanitizer, every fuzz target, long tests
+nightly: miri sanitize fuzz native-check wheel docs test-long ## What takes an hour or more: interpreter, address sanitizer, every fuzz target, long tests
 
 # Under Miri the kernel finds none of the machine's instructions, so this is its portable level.
 miri: ## The kernel's portable level under Miri (a nightly compiler with the component miri)

@@ -122,7 +122,7 @@ fn certificate(config: &Config, name: &str, now: SystemTime) -> Option<Finding> 
     let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let left = end.saturating_sub(now);
     let says = format!("it ends in {} days", left / DAY);
-    let renew = "Renew the key: everybody has to have the new fingerprint by then";
+    let renew = "Renew it (tacit certificate renew): everybody has to accept the new one by then";
     Some(match left {
         0 => Finding::new("certificate", name, State::Wrong, "it has ended").advice(renew),
         _ if left < MONTH => Finding::new("certificate", name, State::Warning, says).advice(renew),

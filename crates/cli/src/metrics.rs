@@ -36,15 +36,15 @@ struct Runs {
 /// A server's figures.
 #[derive(Clone)]
 pub(crate) struct Metrics {
-    /// When the certificate ends that the server has begun with.
-    expiry: Option<u64>,
+    /// Says where the certificate is, which may be replaced while the server lives.
+    config: Arc<Config>,
     gauges: Gauges,
     runs: Arc<Mutex<Runs>>,
 }
 
 impl Metrics {
     pub(crate) fn new(config: &Config, gauges: Gauges) -> Self {
-        Self { expiry: config.certificate_expiry().ok().flatten(), gauges, runs: Arc::default() }
+        Self { config: Arc::new(config.clone()), gauges, runs: Arc::default() }
     }
 
     /// Notes a run that has ended.
@@ -108,7 +108,7 @@ impl Metrics {
         for (name, help, value) in gauges {
             figure(name, "gauge", help, &one(value));
         }
-        if let Some(end) = self.expiry {
+        if let Ok(Some(end)) = self.config.certificate_expiry() {
             let help = "When this server's certificate ends, in seconds since 1970.";
             figure("certificate_expiry_seconds", "gauge", help, &one(end as f64));
         }
@@ -205,6 +205,7 @@ fn read_request(caller: &mut TcpStream) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit::advanced::net::setup::{renew, use_renewed};
 
     /// What a server says to this, before it hangs up.
     fn said(port: &Port, bytes: &[u8]) -> String {
@@ -221,7 +222,8 @@ mod tests {
     fn figures_are_read_by_who_asks_for_them_and_others_do_no_harm() {
         let folder = tempfile::tempdir().unwrap();
         let configs = tacit::setup::init(folder.path(), 3, &[], "127.0.0.1", 30_000).unwrap();
-        let metrics = Metrics::new(&Config::load(&configs[0]).unwrap(), Gauges::default());
+        let config = Config::load(&configs[0]).unwrap();
+        let metrics = Metrics::new(&config, Gauges::default());
         assert!(Port::open("192.0.2.1:0".parse().unwrap(), metrics.clone()).is_err());
         let refused = Err(Error::Refused("for some reason".into()));
         metrics.note(&refused);
@@ -241,9 +243,16 @@ mod tests {
         ] {
             assert!(text.lines().any(|other| other.trim_end() == line.trim_end()), "{line}: {text}");
         }
-        let expiry = text.lines().find_map(|line| line.strip_prefix("tacit_certificate_expiry_seconds "));
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let left = expiry.unwrap().parse::<u64>().unwrap() - now.as_secs();
-        assert!((700..740).contains(&(left / 86_400)), "{left}");
+        let left = |text: &str| {
+            let expiry = text.lines().find_map(|line| line.strip_prefix("tacit_certificate_expiry_seconds "));
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+            expiry.unwrap().parse::<u64>().unwrap() - now.as_secs()
+        };
+        assert!((700..740).contains(&(left(&text) / 86_400)), "{text}");
+        // Of the certificate that is in use by now, not of the one that the server began with.
+        renew(&config, Some(Duration::from_hours(1))).unwrap();
+        use_renewed(&config).unwrap();
+        let text = said(&port, b"GET /metrics HTTP/1.1\r\n\r\n");
+        assert!(left(&text) <= 3600, "{text}");
     }
 }

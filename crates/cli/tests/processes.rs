@@ -18,6 +18,8 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 
 #[path = "processes/factories.rs"]
 mod factories;
+#[path = "processes/living.rs"]
+mod living;
 #[path = "processes/native.rs"]
 mod native;
 #[path = "processes/observed.rs"]
@@ -29,7 +31,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 29] = [
+    let tests: [(&str, fn()); 30] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -52,6 +54,7 @@ fn main() {
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("a deployment lives by its commands", living::a_deployment_lives_by_its_commands),
         ("servers log and count", observed::servers_log_and_count_and_tell_nothing_of_inputs),
         ("a server stops after failed checks and attempts", a_server_stops_after_failed_checks_and_attempts),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
@@ -128,12 +131,15 @@ fn every_benchmark_runs_over_every_transport() {
 }
 
 fn a_deployment_that_lives_is_measured() {
-    let object = object(&["bench", "living", "--quick", "--json"]);
-    assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
-    for kind in ["idle", "busy", "batched", "fresh"] {
-        let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
-        assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
-        assert!(of("per_second") > 0.0, "{object}");
+    for kept in [&[][..], &["--kept"]] {
+        let object = object(&[&["bench", "living", "--quick", "--json"], kept].concat());
+        assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
+        assert_eq!(object["kept"], !kept.is_empty());
+        for kind in ["idle", "busy", "batched", "fresh"] {
+            let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
+            assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
+            assert!(of("per_second") > 0.0, "{object}");
+        }
     }
     // In the protocol's own words.
     let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);

@@ -162,7 +162,8 @@ impl Seat {
         self.run_within(compiled, protocol_name, inputs, progress, within)
     }
 
-    /// As [`Seat::run`], waiting for the others for another time: a server that stays up waits long.
+    /// As [`Seat::run`], waiting for the others for another time: a server that stays up waits long. It counts from this call on, for a
+    /// client of a deployment that lives with the time in which its request waits behind others' runs.
     ///
     /// # Errors
     /// As [`Seat::run`].

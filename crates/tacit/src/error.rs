@@ -128,6 +128,7 @@ fn assumed(assumptions: &[Source]) -> String {
 
 /// How far an error is from what went wrong, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Distance {
     /// An endpoint refuses to run at all, and the others lose it.
     Refusal,

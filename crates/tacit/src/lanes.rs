@@ -31,6 +31,7 @@ pub struct Strand<'a> {
 }
 
 /// Where a party has what doesn't depend on inputs from. Clients make nothing.
+#[non_exhaustive]
 pub enum Source<'a> {
     /// It makes it in the run, all parties together.
     InRun,

@@ -138,6 +138,7 @@ impl StorePath {
 
 /// What a party keeps for runs to come, open in this process alone.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Kept {
     /// Material for one program.
     Material(Box<Store>),

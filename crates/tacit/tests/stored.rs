@@ -72,7 +72,7 @@ fn stores(folder: &Folder) -> Vec<Kept> {
 fn material(kept: &mut Kept) -> &mut Store {
     match kept {
         Kept::Material(store) => store,
-        Kept::Supplies(_) => panic!("it is for one program"),
+        _ => panic!("it is for one program"),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) stays: StateArgs,
-    /// Have so many runs under way at a time at most, the same for all parties; with --store or --state it is one
+    /// Have so many runs under way at a time at most, the same for all parties; with --store it is one
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
     pub(crate) at_once: u16,
     /// Let requests of one program be instances of one run, so many at most; all parties have to allow it. A batch's clients

@@ -2,7 +2,8 @@
 //! run for which everybody meets anew; and how many answers a second there are with batches, where requests that wait together
 //! are instances of one run.
 //!
-//! One row of a linear model: the first party gives the weights, the client the row, and it alone learns the score. Parties
+//! One row of a linear model: the first party gives the weights, or the parties read those that they keep (`--kept`); the client
+//! gives the row, and it alone learns the score. Parties
 //! are processes; clients are threads of this one. A run's time is what its client waits, from asking to the output.
 
 pub(super) mod job;
@@ -48,20 +49,20 @@ struct Client {
 }
 
 impl Client {
-    /// A client of this configuration with so many questions, which nobody else has of `number`.
+    /// A client of this configuration with so many questions, which nobody else has of `number`. Their answers are `plain`'s.
     fn new(
         job: &Job,
-        compiled: &Arc<Compiled>,
+        (compiled, plain): (&Arc<Compiled>, &Arc<Compiled>),
         config: &Path,
         number: usize,
         questions: usize,
     ) -> Result<Self, Failure> {
         let question = |at: usize| -> Result<Question, Failure> {
-            let [weights, row] = compiled.inputs() else { return Err(Failure::aborted("two inputs")) };
+            let [weights, row] = plain.inputs() else { return Err(Failure::aborted("two inputs")) };
             let row_value = job.numbers(row, (number << 20 | at) as u64 + 1);
             let given = [encode(weights, &job.weights(weights)), encode(row, &row_value)];
             let given = given.into_iter().collect::<Result<Vec<_>, _>>().map_err(Error::from)?;
-            let score = reference::run(compiled.program(), &given).map_err(Error::from)?.swap_remove(0);
+            let score = reference::run(plain.program(), &given).map_err(Error::from)?.swap_remove(0);
             Ok(Question { row: row_value, score: score.data })
         };
         let questions = (0..questions).map(question).collect::<Result<_, _>>()?;
@@ -93,7 +94,8 @@ impl Client {
     }
 
     fn answer(&self, seat: &mut Seat, question: &Question) -> Result<f64, Failure> {
-        let given = [None, Some(question.row.clone())];
+        let row = Some(question.row.clone());
+        let given = if self.job.reads() { vec![row] } else { vec![None, row] };
         let start = Instant::now();
         let run = seat.run(&self.compiled, &self.job.protocol, &given, &|_, _| ())?;
         let elapsed = start.elapsed().as_secs_f64();
@@ -154,19 +156,25 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
         let folder = tempfile::tempdir().map_err(|error| Failure::aborted(error.to_string()))?;
         let configs = configure(folder.path(), args.transport(), parties, &names)?;
         let window_ms = args.living.window_ms.unwrap_or(WINDOW_MS);
-        let job = Job { protocol: name.clone(), features, seed: args.seed(), serves, batch, window_ms };
+        let (protocol, seed, kept) = (name.clone(), args.seed(), args.living.kept);
+        let job = Job { protocol, features, seed, serves, kept, batch, window_ms };
         // Before processes are started that would find it out, too.
-        let compiled = job.program()?;
+        let (compiled, plain) = (job.program()?, job.plain()?);
         let (parties, clients) = configs.split_at(parties);
         let serving = Serving::start(parties, &job, &context.this_command)?;
         let group = |&many: &usize| -> Result<Times, Failure> {
             let each = |number: usize| runs / many + usize::from(number < runs % many);
             let group = clients.iter().enumerate().take(many);
-            let group =
-                group.map(|(number, config)| Client::new(&job, &compiled, config, number, each(number)));
+            let group = group
+                .map(|(number, config)| Client::new(&job, (&compiled, &plain), config, number, each(number)));
             measure(&group.collect::<Result<Vec<_>, _>>()?)
         };
-        groups.iter().map(group).collect::<Result<_, _>>().map_err(|failure| serving.blame(failure))
+        let kept = match clients.first() {
+            Some(first) if job.reads() => job.keep(first),
+            _ => Ok(()),
+        };
+        let measured = kept.and_then(|()| groups.iter().map(group).collect::<Result<_, _>>());
+        measured.map_err(|failure| serving.blame(failure))
     };
     let batch = args.living.together.unwrap_or(BATCH);
     let living = deployment(true, 1, &[1, many])?;
@@ -178,7 +186,7 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
     if context.json {
         let mut object = json!({"bench": "living", "protocol": name, "parties": parties,
             "transport": args.transport().name(), "count": runs, "rows": 1, "features": features,
-            "clients": many, "batch": batch, "window_ms": args.living.window_ms.unwrap_or(WINDOW_MS),
+            "kept": args.living.kept, "clients": many, "batch": batch, "window_ms": args.living.window_ms.unwrap_or(WINDOW_MS),
             "seconds": idle.percentile(50), "version": env!("CARGO_PKG_VERSION")});
         for (kind, times, _) in kinds {
             object[format!("{kind}_p50_seconds")] = json!(times.percentile(50));
@@ -199,8 +207,9 @@ pub(super) fn living(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
         let [half, most] = of;
         table.row([kind.to_owned(), clients.to_string(), half, most, rate(times.per_second(), " answers/s")]);
     }
+    let kept = if args.living.kept { ", by weights that are kept (but for the last line)" } else { "" };
     context.line(&format!(
-        "{name} of {parties} parties over {}, {runs} runs of one row with {features} features: all answers are right\n{table}",
+        "{name} of {parties} parties over {}, {runs} runs of one row with {features} features{kept}: all answers are right\n{table}",
         args.transport().name()
     ))
 }

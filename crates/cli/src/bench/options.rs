@@ -34,6 +34,9 @@ pub(crate) struct LivingArgs {
     /// For living: how long a run waits for others of its batch [default: 2]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub(super) window_ms: Option<u64>,
+    /// For living: the servers read weights that they keep; without it the first one gives them to each run
+    #[arg(long)]
+    pub(super) kept: bool,
 }
 
 /// Of `tacit bench start`.

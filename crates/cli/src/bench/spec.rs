@@ -433,7 +433,7 @@ impl BenchArgs {
             Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Li, Living, Mascot, Matmul,
             Mul, Ot, Predict, Shuffle, Sort, Triples,
         };
-        let given: [(&str, bool, &[Name]); 24] = [
+        let given: [(&str, bool, &[Name]); 25] = [
             (
                 "--count",
                 self.count.is_some(),
@@ -445,6 +445,7 @@ impl BenchArgs {
             ("--bits", self.bits.is_some(), &[Sort, Shuffle]),
             ("--columns", self.columns.is_some(), &[Sort, Shuffle]),
             ("--clients", self.living.clients.is_some(), &[Living]),
+            ("--kept", self.living.kept, &[Living]),
             ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
             ("--field", self.triples.field.is_some(), &[Triples]),

@@ -21,7 +21,7 @@ pub struct Wanted {
     pub inputs: Vec<Option<Value>>,
     /// Which kept value fills each slot, and what is kept under other names than the program's.
     pub fill: Fill,
-    /// How long it waits for the run to begin.
+    /// How long it waits for the run to begin, from the asking on: also behind other runs.
     pub within: Duration,
 }
 

@@ -2,7 +2,7 @@
 
 use super::batch::in_run;
 use super::control::{Player, Request, ToClient, ToParty, bound, is_one_twice, read, write};
-use super::desk::shown;
+use super::desk::{DRAINS, shown};
 use super::server::mesh;
 use crate::deployment::{endpoint_of, run_over};
 use crate::error::link;
@@ -145,7 +145,11 @@ impl Asking<'_> {
             match self.wait(&mut attendance) {
                 Ok(Outcome::Begins { run, players }) => return Ok((attendance, run, players)),
                 Ok(Outcome::Alone) => self.ask_alone()?,
-                Ok(Outcome::Lost) if Instant::now() < self.deadline => std::thread::sleep(PAUSE),
+                Ok(Outcome::Lost) if Instant::now() < self.deadline => {
+                    // The others would else take the request for one that is still asked.
+                    drop(attendance);
+                    std::thread::sleep(PAUSE);
+                }
                 Ok(Outcome::Lost) => {
                     let missing = "a party was lost again and again".to_owned();
                     return Err(self.missing(missing).into());
@@ -226,7 +230,7 @@ impl Asking<'_> {
         }
         let mut begun: BTreeMap<usize, (u64, Vec<Player>)> = BTreeMap::new();
         let mut deadline = self.deadline;
-        let (mut missing, mut vacant) = (Vec::new(), Vacant::default());
+        let (mut missing, mut vacant, mut drains) = (Vec::new(), Vacant::default(), None::<usize>);
         loop {
             let silent: Vec<usize> = (0..parties.len()).filter(|party| !begun.contains_key(party)).collect();
             if silent.is_empty() {
@@ -234,13 +238,14 @@ impl Asking<'_> {
             }
             let now = Instant::now();
             if now >= deadline {
-                let waits = match missing[..] {
+                let waits = match (&missing[..], drains) {
                     _ if !begun.is_empty() => {
                         let silent = silent.iter().map(|&party| parties[party].name.as_str());
                         let silent = silent.collect::<Vec<_>>().join(", ");
                         format!("{silent} didn't begin the run that others have begun")
                     }
-                    [] => "the parties didn't begin the run".to_owned(),
+                    (_, Some(party)) => format!("{} {DRAINS}", parties[party].name),
+                    ([], None) => "the parties didn't begin the run".to_owned(),
                     _ => format!(
                         "{} waits for others of this run ({}), who didn't come",
                         parties[0].name,
@@ -271,6 +276,8 @@ impl Asking<'_> {
                     let (party, reason) = (parties[party].name.clone(), shown(&reason));
                     return Err(Error::Declined { party, reason });
                 }
+                // Its link is lost once it has ended, and then this asks anew.
+                Some(ToClient::Drains { id: its }) if its == id => drains = Some(party),
                 Some(ToClient::Again { id: its }) if its == id && !self.request.alone => {
                     return Ok(Outcome::Alone);
                 }

@@ -50,6 +50,8 @@ pub(crate) enum ToClient {
     Again { id: u64 },
     /// The run begins now: the next message is the session's first.
     Begin { id: u64, run: u64, players: Vec<Player> },
+    /// The party was told to end, and begins nothing more: the request waits until it is back.
+    Drains { id: u64 },
 }
 
 /// Who plays one of a program's names.
@@ -90,7 +92,7 @@ pub(crate) struct Proposal {
     pub(crate) players: Vec<(Player, u64)>,
 }
 
-/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept` and `Decline` is party 0's to say.
+/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept`, `Decline`, `Drains` and `Gone` is party 0's to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
     /// The sender is ready for a run of a program that names parties alone.
@@ -129,6 +131,12 @@ pub(crate) enum Between {
     Unwant {
         program: [u8; 32],
         tag: String,
+    },
+    /// The sender was told to end: nothing more begins until it is back.
+    Drains,
+    /// A client has left the run at the sender: its other requests wait on.
+    Gone {
+        run: u64,
     },
 }
 
@@ -190,7 +198,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read::<ToParty>(&bytes[..end]), None);
         }
-        assert_eq!(read::<Between>(&[9]), None);
+        assert_eq!(read::<Between>(&[11]), None);
         // A length that isn't there takes no memory.
         assert_eq!(read::<Between>(&[5, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
     }
@@ -221,9 +229,12 @@ mod tests {
             write(&ToClient::Waits { id: 7, missing: vec!["b".into(), "c".into()] }),
             write(&ToClient::Busy { id: 7, seconds: 2 }),
             write(&ToClient::Begin { id: 7, run: 9, players: vec![player.clone(), player] }),
+            write(&ToClient::Drains { id: 7 }),
             write(&Between::Propose(proposal)),
             write(&Between::Decline { run: 9, reason: "no".into() }),
             write(&Between::Requeue { run: 9 }),
+            write(&Between::Drains),
+            write(&Between::Gone { run: 9 }),
         ];
         crate::testing::bears_mutants(&seeds, |bytes| {
             // What is read has one meaning: written again, it is read as the same.

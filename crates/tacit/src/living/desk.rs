@@ -13,7 +13,7 @@ use super::order::{Group, Order, Seated, Taken};
 use super::server::Serving;
 use crate::{Compiled, Fill};
 pub(crate) use runs::MEASURED_AGAIN;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
@@ -34,6 +34,8 @@ pub(crate) const MAX_TAG: usize = 256;
 const RUNS_EACH: usize = 2;
 /// A client is put aside after so many runs that ended in the middle of a check because it was lost.
 const LOSSES: u32 = 2;
+/// Why a party that was told to end takes part in nothing more.
+pub(crate) const DRAINS: &str = "drains: it ends once the runs under way have ended";
 /// Characters of another party's reason that are shown.
 const MAX_SHOWN: usize = 300;
 
@@ -80,6 +82,8 @@ pub(crate) struct Desk {
     residents: HashMap<[u8; 32], Arc<Compiled>>,
     /// What fills their slots, and what of it requests may choose.
     fill: Fill,
+    /// Programs that keep something, served or wanted: of their runs one is under way at a time.
+    keepers: HashSet<[u8; 32]>,
     /// How many instances a run of each program may have, if several.
     batches: HashMap<[u8; 32], usize>,
     /// The names that any client may play; every other one is its own client's.
@@ -110,8 +114,10 @@ pub(crate) struct Desk {
     losses: HashMap<String, u32>,
     /// Runs that may still begin, if there is a limit.
     left: Option<u64>,
-    /// Why nothing more begins.
-    closed: Option<String>,
+    /// Nothing more begins here: this party was told to end.
+    closed: bool,
+    /// The parties that were told to end and are still here, at party 0.
+    draining: BTreeSet<usize>,
 }
 
 impl Desk {
@@ -134,6 +140,7 @@ impl Desk {
             programs,
             residents: HashMap::new(),
             fill: Fill::new(),
+            keepers: HashSet::new(),
             batches: HashMap::new(),
             open: serving.open.clone(),
             visitors: BTreeMap::new(),
@@ -151,12 +158,15 @@ impl Desk {
             attempts,
             losses: HashMap::new(),
             left: serving.runs,
-            closed: None,
+            closed: false,
+            draining: BTreeSet::new(),
         }
     }
 
     /// These programs read or keep what stays, and `fill` says which, and what of it requests may choose.
     pub(crate) fn resides(&mut self, residents: HashMap<[u8; 32], Arc<Compiled>>, fill: Fill) {
+        let keep = residents.iter().filter(|(_, compiled)| !compiled.program().keeps().is_empty());
+        self.keepers.extend(keep.map(|(program, _)| *program));
         (self.residents, self.fill) = (residents, fill);
     }
 
@@ -195,21 +205,59 @@ impl Desk {
         hub.knows(client) && !self.is_aside(client)
     }
 
-    /// Begins nothing more, for this reason, and refuses all that waits.
-    pub(crate) fn close(&mut self, hub: &mut Hub, reason: &str) {
-        if self.closed.is_some() {
+    /// Begins nothing more. Requests that wait are told so, and wait on: their clients ask again once this party is back. What it has
+    /// accepted party 0 has begun, or takes back.
+    pub(crate) fn close(&mut self, hub: &mut Hub) {
+        if self.closed {
             return;
         }
-        self.closed = Some(reason.to_owned());
-        self.close_wants(reason);
-        let waiting: Vec<u64> =
-            self.runs.iter().filter(|(_, run)| run.stage != Stage::Running).map(|(run, _)| *run).collect();
-        for run in waiting {
-            self.give_up(hub, run, reason);
+        self.closed = true;
+        self.close_wants(DRAINS);
+        if self.me == 0 {
+            self.take_back(hub);
+        } else {
+            let is_proposed = |run: &Pending| run.stage == Stage::Proposed;
+            let proposed = self.runs.iter().filter(|(_, run)| is_proposed(run)).map(|(run, _)| *run);
+            for run in proposed.collect::<Vec<_>>() {
+                self.requeue(run, false);
+            }
+            hub.say(Speaker::Party(0), write(&Between::Drains));
         }
-        let guests: Vec<u64> = self.visitors.keys().copied().collect();
-        for guest in guests {
-            self.refuse(hub, guest, reason);
+        for (guest, visitor) in &self.visitors {
+            if let Some(request) = &visitor.asked
+                && visitor
+                    .run
+                    .is_none_or(|run| self.runs.get(&run).is_none_or(|run| run.stage != Stage::Running))
+            {
+                hub.say(Speaker::Guest(*guest), write(&ToClient::Drains { id: request.id }));
+            }
+        }
+    }
+
+    /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
+    /// run alone.
+    fn go_without(&mut self, hub: &mut Hub, run: u64) {
+        let alone = self.is_batch(run);
+        if self.me == 0 {
+            for other in self.others() {
+                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+            }
+        } else {
+            hub.say(Speaker::Party(0), write(&Between::Gone { run }));
+        }
+        self.requeue(run, alone);
+    }
+
+    /// Party 0 takes back all runs that haven't begun; their requests wait on.
+    fn take_back(&mut self, hub: &mut Hub) {
+        let waits = |run: &Pending| run.stage != Stage::Running;
+        let waiting: Vec<u64> = self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
+        // The last one first, as each is put before those that wait.
+        for run in waiting.into_iter().rev() {
+            for other in self.others() {
+                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+            }
+            self.requeue(run, false);
         }
     }
 
@@ -220,7 +268,7 @@ impl Desk {
 
     /// Whether no run may begin any more.
     pub(crate) fn is_done(&self) -> bool {
-        self.closed.is_some() || self.left == Some(0)
+        self.closed || self.left == Some(0)
     }
 
     /// Requests whose runs haven't begun.
@@ -257,7 +305,7 @@ impl Desk {
         let accepted = self.runs.values().filter(|run| run.stage != Stage::Proposed).count();
         accepted < self.most.min(self.attempts)
             && self.left.is_none_or(|left| (waiting as u64) < left)
-            && self.closed.is_none()
+            && !self.closed
     }
 
     /// A client is here.
@@ -271,26 +319,17 @@ impl Desk {
         match who {
             Speaker::Guest(guest) => {
                 self.order.leave(guest);
-                let Some(Visitor { client, run: Some(run), .. }) = self.visitors.remove(&guest) else {
-                    return;
-                };
+                let Some(Visitor { run: Some(run), .. }) = self.visitors.remove(&guest) else { return };
                 if self.runs.get(&run).is_some_and(waits) {
-                    self.give_up(hub, run, &format!("{} is gone", client.name));
+                    self.go_without(hub, run);
                 }
             }
             Speaker::Party(party) if self.me == 0 => {
                 self.ready.lose(party);
                 self.wants.lose(party);
+                self.draining.remove(&party);
                 // It is waited for, and those who have asked with it.
-                let waiting: Vec<u64> =
-                    self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
-                // The last one first, as each is put before those that wait.
-                for run in waiting.into_iter().rev() {
-                    for other in self.others() {
-                        hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
-                    }
-                    self.requeue(run, false);
-                }
+                self.take_back(hub);
             }
             Speaker::Party(0) => {
                 // If it is gone, whoever has asked has lost it too, and asks anew; else requests are proposed again.
@@ -336,6 +375,17 @@ impl Desk {
                     self.wants.is_wanted_no_more(party, &(program, tag));
                     None
                 }
+                Between::Gone { run } if self.me == 0 => {
+                    if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
+                        self.go_without(hub, run);
+                    }
+                    None
+                }
+                Between::Drains if self.me == 0 => {
+                    self.draining.insert(party);
+                    self.take_back(hub);
+                    None
+                }
                 Between::Accept { run } if self.me == 0 => self.accepted(hub, run, party),
                 Between::Decline { run, reason } => {
                     let waits = self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running);
@@ -377,10 +427,10 @@ impl Desk {
             Some(ToParty::Withdraw) => {
                 let waits = |run: &Pending| run.stage != Stage::Running;
                 visitor.asked = None;
-                let (run, name) = (visitor.run.take(), visitor.client.name.clone());
+                let run = visitor.run.take();
                 self.order.leave(guest);
                 if let Some(run) = run.filter(|run| self.runs.get(run).is_some_and(waits)) {
-                    self.give_up(hub, run, &format!("{name} doesn't ask any more"));
+                    self.go_without(hub, run);
                 }
             }
             Some(ToParty::Ask(request)) => {
@@ -410,6 +460,9 @@ impl Desk {
             return self.dismiss(hub, guest);
         }
         (visitor.asked, visitor.run) = (None, None);
+        if self.closed {
+            return hub.say(Speaker::Guest(guest), write(&ToClient::Drains { id: request.id }));
+        }
         if let Some(reason) = self.objection(hub, &client, &request) {
             let refused = ToClient::Refused { id: request.id, reason };
             return hub.say(Speaker::Guest(guest), write(&refused));
@@ -429,18 +482,6 @@ impl Desk {
         }
         if let Some(visitor) = self.visitors.get_mut(&guest) {
             visitor.asked = Some(request);
-        }
-    }
-
-    /// Says to a client that its request comes to nothing.
-    fn refuse(&mut self, hub: &mut Hub, guest: u64, reason: &str) {
-        let Some(visitor) = self.visitors.get_mut(&guest) else { return };
-        if visitor.run.is_none() {
-            self.order.leave(guest);
-            if let Some(request) = visitor.asked.take() {
-                let reason = format!("{} {reason}", self.names[self.me]);
-                hub.say(Speaker::Guest(guest), write(&ToClient::Refused { id: request.id, reason }));
-            }
         }
     }
 

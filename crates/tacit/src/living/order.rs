@@ -44,6 +44,24 @@ impl Group {
         self.needs.iter().filter(|name| !taken(name)).cloned().collect()
     }
 
+    /// Whether those who have a place in another run could have it in this one, which lacks just them.
+    fn takes(&self, other: &Self) -> bool {
+        let missing = self.missing();
+        let fits = |seated: &Seated| {
+            missing.contains(&seated.player.plays)
+                && !self.seats.iter().any(|own| is_one_twice(&[&own.player, &seated.player]))
+        };
+        let same = (other.program, &other.tag, &other.fill) == (self.program, &self.tag, &self.fill);
+        same && other.seats.iter().all(fits)
+    }
+
+    /// Gives a request its place.
+    fn seat(&mut self, seated: Seated) {
+        let place = self.place(&seated.player.plays);
+        let before = self.seats.iter().take_while(|other| self.place(&other.player.plays) < place).count();
+        self.seats.insert(before, seated);
+    }
+
     /// The place of a name in the program.
     fn place(&self, name: &str) -> usize {
         self.needs.iter().position(|other| other == name).unwrap_or(self.needs.len())
@@ -109,9 +127,7 @@ impl Order {
         };
         let group = &mut self.groups[at];
         (group.since, group.alone) = (now, group.alone || request.alone);
-        let place = group.place(&seated.player.plays);
-        let before = group.seats.iter().take_while(|other| group.place(&other.player.plays) < place).count();
-        group.seats.insert(before, seated);
+        group.seat(seated);
         let missing = group.missing();
         if missing.is_empty() { Taken::Ready } else { Taken::Waits(missing) }
     }
@@ -121,7 +137,21 @@ impl Order {
         for seated in &group.seats {
             self.served.remove(&seated.player.client);
         }
-        self.groups.insert(0, group);
+        self.insert(0, group);
+    }
+
+    /// Has a run wait to be, or, if somebody has left it, with another one that lacks just those who are left: nobody would come any
+    /// more for whom both wait.
+    fn insert(&mut self, at: usize, group: Group) {
+        let is_whole = group.missing().is_empty();
+        match self.groups.iter_mut().find(|other| !is_whole && other.takes(&group)) {
+            Some(other) => {
+                (other.since, other.alone) = (other.since.max(group.since), other.alone || group.alone);
+                group.seats.into_iter().for_each(|seated| other.seat(seated));
+            }
+            None if group.seats.is_empty() => {}
+            None => self.groups.insert(at, group),
+        }
     }
 
     /// In how many runs that wait to be a client has a place.
@@ -131,10 +161,11 @@ impl Order {
 
     /// Forgets the request of a connection.
     pub(crate) fn leave(&mut self, guest: u64) {
-        for group in &mut self.groups {
-            group.seats.retain(|seated| seated.guest != guest);
-        }
-        self.groups.retain(|group| !group.seats.is_empty());
+        let has = |group: &Group| group.seats.iter().any(|seated| seated.guest == guest);
+        let Some(at) = self.groups.iter().position(has) else { return };
+        let mut group = self.groups.remove(at);
+        group.seats.retain(|seated| seated.guest != guest);
+        self.insert(at, group);
     }
 
     /// The names that some request waits for.
@@ -328,6 +359,24 @@ mod tests {
             (Taken::Waits(vec!["y".into()]), vec!["y".to_owned()])
         );
         assert_eq!(next(&mut order, |_| true), [1, 4]);
+    }
+
+    /// Alice asks anew before it is noticed that her first connection is gone, and bob has joined that one.
+    #[test]
+    fn those_who_are_left_of_two_runs_meet() {
+        let mut order = orders(10);
+        ask(&mut order, 1, "alice", "x", "");
+        ask(&mut order, 2, "alice", "x", "");
+        assert_eq!(ask(&mut order, 3, "bob", "y", ""), Taken::Ready);
+        order.leave(1);
+        assert_eq!(next(&mut order, |_| true), [2, 3]);
+        // Nobody has two parts in a run by that, and other tags stay apart.
+        ask(&mut order, 4, "alice", "x", "");
+        assert_eq!(ask(&mut order, 5, "bob", "y", ""), Taken::Ready);
+        ask(&mut order, 6, "bob", "x", "");
+        ask(&mut order, 7, "carol", "x", "other");
+        order.leave(4);
+        assert_eq!((next(&mut order, |_| true), order.missing().len()), (vec![], 2));
     }
 
     /// Asks for a program of one name, whose tag is this.

@@ -38,7 +38,7 @@ pub struct Offer {
     pub inputs: Vec<Option<Value>>,
 }
 
-/// What a party has that runs of programs that are served use one at a time.
+/// What a party has that runs of programs go on.
 #[derive(Default)]
 pub struct Holdings {
     /// A store of material or supplies.
@@ -54,8 +54,8 @@ pub const QUEUE: usize = 256;
 pub struct Serving {
     /// The protocol's name with its parameters, the same for everybody.
     pub protocol: String,
-    /// Runs at a time at most, the same for all parties: each has links of its own. One at a time uses what the party holds; and
-    /// runs of a protocol that has no lanes ([`Protocol::admit_lanes`](tacit_engine::Protocol::admit_lanes)) take turns.
+    /// Runs at a time at most, the same for all parties: each has links of its own. One at a time uses a store; and runs of a
+    /// protocol that has no lanes ([`Protocol::admit_lanes`](tacit_engine::Protocol::admit_lanes)) take turns.
     pub at_once: u16,
     /// Runs that wait to be at most; a request for another one is told that the parties are busy.
     pub queue: usize,
@@ -131,7 +131,7 @@ pub(super) struct Shared {
     offers: HashMap<[u8; 32], Known>,
     /// One run at a time has it.
     store: Option<Mutex<Kept>>,
-    /// Runs that parties want hold it for a moment each, and others that need it one after another.
+    /// Runs hold it for a moment each.
     state: Option<Arc<Mutex<State>>>,
     /// What fills slots in programs that are served.
     fill: Fill,
@@ -221,8 +221,7 @@ impl Server {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
         let attempts = Attempts::default();
-        let reads = known.values().any(|known: &Known| known.offer.compiled.has_residents());
-        let most = runs_at_once(&chosen, &serving, reads);
+        let most = runs_at_once(&chosen, &serving);
         let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
         let mut desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
         if serving.holdings.store.is_none() {
@@ -361,7 +360,7 @@ impl Server {
                 self.heard(item);
             }
             if self.asked.load(Ordering::SeqCst) {
-                self.desk.close(&mut self.hub, "drains: it ends once the runs under way have ended");
+                self.desk.close(&mut self.hub);
             }
             if self.desk.is_done() && self.desk.is_idle() {
                 self.tell_failed();
@@ -494,12 +493,11 @@ fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
     }
 }
 
-/// Runs that may be under way together. What a party holds is one run's at a time. A failed check ends all, and a run of a
-/// protocol that promises fairness may be in the midst of its outputs then, which is why it has no lanes either.
-/// What is read alone, for runs that parties want, is read by several together.
-fn runs_at_once(chosen: &Chosen, serving: &Serving, offers_read: bool) -> usize {
-    let holds_one = serving.holdings.store.is_some() || serving.holdings.state.is_some() && offers_read;
-    let is_one = holds_one || admitted_lanes(&*chosen.protocol, 2).is_err();
+/// Runs that may be under way together. A store is one run's at a time; what is kept is read by several, and runs that keep
+/// something take turns. A failed check ends all, and a run of a protocol that promises fairness may be in the midst of its
+/// outputs then, which is why it has no lanes either.
+fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
+    let is_one = serving.holdings.store.is_some() || admitted_lanes(&*chosen.protocol, 2).is_err();
     if is_one { 1 } else { serving.at_once.into() }
 }
 
@@ -558,11 +556,11 @@ mod tests {
                 open: Vec::new(),
                 holdings: Holdings { store: None, state },
             };
-            runs_at_once(&Chosen::of(protocol).unwrap(), &serving, true)
+            runs_at_once(&Chosen::of(protocol).unwrap(), &serving)
         };
         assert_eq!(["replicated", "astra-malicious", "gmw"].map(|name| runs(name, None)), [4; 3]);
         assert_eq!(runs("astra-fair", None), 1);
-        assert_eq!(runs("replicated", Some((State::new(), Fill::new()))), 1);
+        assert_eq!(runs("replicated", Some((State::new(), Fill::new()))), 4);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What one run needs of a party's state, apart from it, so that others go on meanwhile.
 
+use super::mistakes::Mistakes;
 use super::wanted::Wanted;
 use super::{Fill, Name, Standing, State};
 use crate::Error;
@@ -42,7 +43,18 @@ impl State {
             names.insert(name.clone(), Name { last: known.last, versions });
         }
         drop(own);
-        Ok(Self { names, folder: None, home: Some(home.clone()) })
+        Ok(Self { names, folder: None, home: Some(home.clone()), mistakes: Mistakes::default() })
+    }
+
+    /// The same anew, as the state is by now; nothing if this isn't apart from another one.
+    ///
+    /// # Errors
+    /// As [`State::apart`].
+    pub(super) fn look_again(&mut self, program: &Program, fill: &Fill) -> Result<(), Error> {
+        if let Some(home) = self.home.clone() {
+            *self = Self::apart(&home, program, fill)?;
+        }
+        Ok(())
     }
 
     /// The versions of a name that a run may read here: the one that is wanted; or the last that all have, and those after it of
@@ -116,6 +128,40 @@ mod tests {
         std::fs::remove_dir_all(folder.path().join(&local.parties[0])).unwrap();
         let apart = State::apart(&home, reader().program(), &Fill::new()).map(drop);
         assert!(matches!(apart, Err(Error::Store(_))), "{apart:?}");
+    }
+
+    /// Some took what they need before another run kept the next version, and some after: all look again, and read the new one.
+    #[test]
+    fn who_looked_before_another_run_kept_something_looks_again() {
+        let local = Local::new("replicated").unwrap();
+        let homes: Vec<_> = local.parties.iter().map(|_| Arc::new(Mutex::new(State::new()))).collect();
+        let apart = |party: usize, compiled: &Compiled| {
+            State::apart(&homes[party], compiled.program(), &Fill::new()).unwrap()
+        };
+        let run = |compiled: &Arc<Compiled>, states: &mut [State], inputs: &[Value]| {
+            let fill = Fill::new();
+            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+            local.run_on(compiled, own, inputs, &|_, _| ())
+        };
+        let keep = |number: i64| {
+            let value = Value { shape: vec![1], data: Data::Int(vec![number]) };
+            run(&keeper(), &mut [0, 1, 2].map(|party| apart(party, &keeper())), &[value]).unwrap();
+        };
+        for early in 0..3 {
+            keep(2 * early as i64);
+            let before = apart(early, &reader());
+            keep(2 * early as i64 + 1);
+            let mut states: Vec<State> = (0..3).map(|party| apart(party, &reader())).collect();
+            states[early] = before;
+            let done = run(&reader(), &mut states, &[]).unwrap();
+            let expected = Value { shape: vec![1], data: Data::Int(vec![2 * early as i64 + 1]) };
+            assert_eq!(done.outputs, [Some(expected)]);
+            // One that has no other place to look is refused as ever.
+            let mut states: Vec<State> = (0..3).map(|party| apart(party, &reader())).collect();
+            states[early] = State::new();
+            let refused = run(&reader(), &mut states, &[]).unwrap_err().to_string();
+            assert!(refused.contains(&format!("P{early} lacks x@")), "{refused}");
+        }
     }
 
     #[test]

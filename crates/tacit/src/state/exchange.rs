@@ -3,6 +3,7 @@
 
 use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, pick, torn};
 use super::disk::{Digests, digests};
+use super::mistakes::Mistake;
 use super::wanted::Wanted;
 use super::{About, MAX_TOLD, State};
 use crate::Error;
@@ -67,14 +68,16 @@ pub(super) struct AllTold<'p> {
 static NOTHING: Told = Told { last: 0, versions: Vec::new() };
 
 impl<'p> AllTold<'p> {
-    /// Tells the other parties what this one has, and makes sure that all are told the same. Two rounds.
+    /// Tells the other parties what this one has, and makes sure that all are told the same, for the time of this number. Two
+    /// rounds.
     pub(super) fn exchange(
         session: &mut Session,
         parties: &'p [String],
         own: &Message,
+        time: u32,
     ) -> Result<Self, Error> {
         let read = |bytes: &[u8]| Message::read(bytes, own.slots.len());
-        let at = At { lane: 0, part: step::KEPT, op: 0, batch: 0 };
+        let at = At { lane: 0, part: step::KEPT, op: 0, batch: time };
         let told = session.tell_all(at, &own.to_bytes(), MAX_TOLD_BYTES, "what it keeps", read);
         let messages = told.map_err(|error| ended(session, error))?;
         let all: Vec<u8> = messages.iter().flat_map(Message::to_bytes).collect();
@@ -82,6 +85,20 @@ impl<'p> AllTold<'p> {
         let names: Vec<_> = messages.iter().map(|message| &message.names).collect();
         let torn = torn(&names);
         Ok(Self { parties, messages, torn })
+    }
+
+    /// Whether the parties may have looked before another run kept something and after: they know of different last versions, and so
+    /// can't agree. All parties find the same, since they were told the same.
+    pub(super) fn is_of_two_times(&self) -> bool {
+        let Some((first, others)) = self.messages.split_first() else { return false };
+        if others.iter().any(|other| other.slots != first.slots || !other.names_as(first)) {
+            return false;
+        }
+        let last = |name| self.of(name).into_iter().map(|(_, told)| told.last).collect::<BTreeSet<_>>();
+        let moved = first.names.keys().any(|name| last(name).len() > 1);
+        let refused = |name: &String| self.current(name).is_err();
+        moved
+            && (first.names.keys().any(refused) || first.slots.iter().any(|slot| self.picked(slot).is_err()))
     }
 
     /// What each party told of a name.
@@ -133,7 +150,8 @@ pub(super) fn taken(
     }
     let held = values.iter().filter_map(|(name, number)| Some(state.version(name, *number)?.digests.clone()));
     let differs = compare(session, 1, &held.collect::<Vec<_>>());
-    if let Some((party, at)) = differs.map_err(|error| ended(session, error))? {
+    let differs = differs.map_err(|error| ended(session, error))?;
+    if let Some((party, at)) = differs.filter(|_| !state.mistakes.has(Mistake::DigestsIgnored)) {
         let ((name, number), other) = (&values[at], session.name(party).to_owned());
         let reason =
             format!("{other} holds another share of {name}@{number} than it kept, or this party does");

@@ -1,6 +1,7 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
 use super::exchange::{AllTold, Message, put_away, settle, taken};
+use super::mistakes::Mistake;
 use super::wanted::Wanted;
 use super::{About, Residents, State};
 use crate::Error;
@@ -46,6 +47,9 @@ struct Table {
     rows: Vec<u64>,
 }
 
+/// How often the parties look again if another run kept something as they looked.
+const TIMES: u32 = 3;
+
 /// Why a run that keeps values or reads kept ones is refused where there is no [`State`].
 pub const NO_STATE: &str = "the program keeps values or reads kept ones; say where this party keeps them: `--state FOLDER`, or \
     `state=` in Python";
@@ -63,7 +67,8 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
 
 impl<'a> Keeping<'a> {
     /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party holds it
-    /// against the program, and what it may be used for. Three rounds in the setup; nothing secret is sent.
+    /// against the program, and what it may be used for. Three rounds in the setup, and two more each time that another run kept
+    /// something just as the parties looked; nothing secret is sent.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties and with the value's name.
@@ -79,9 +84,18 @@ impl<'a> Keeping<'a> {
             Ok((slots, keeps))
         });
         let (slots, keeps) = filled.inspect_err(|refused| session.abort(&refused.to_string()))?;
-        let reads = slots.len();
-        let own = Message::new(state, [slots, wanted_rows(&keeps)].concat(), &keeps);
-        let told = AllTold::exchange(session, &endpoint.parties, &own)?;
+        let (reads, slots) = (slots.len(), [slots, wanted_rows(&keeps)].concat());
+        let mut time = 0;
+        let (own, told) = loop {
+            let own = Message::new(state, slots.clone(), &keeps);
+            let told = AllTold::exchange(session, &endpoint.parties, &own, time)?;
+            if time == TIMES || !told.is_of_two_times() {
+                break (own, told);
+            }
+            // Whoever knew of less has put away by now what another one knew all to have.
+            time += 1;
+            state.look_again(program, fill).inspect_err(|_| session.abort("it can't read what it keeps"))?;
+        };
         let agreed = picked(endpoint, &own, &told).and_then(|picked| {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
             let (next, key) = next(endpoint, state, &told, keeps, key)?;
@@ -248,7 +262,8 @@ fn admitted(endpoint: &Endpoint, state: &State, slots: &[Wanted], picked: &[u64]
     for ((slot, wanted), number) in endpoint.compiled.program().kept().iter().zip(slots).zip(picked) {
         let gone = || format!("{}@{number} is gone", wanted.name);
         let about = &state.version(&wanted.name, *number).ok_or_else(gone)?.about;
-        if let Some(refusal) = about.refusal(endpoint, slot, &wanted.rows) {
+        let refusal = about.refusal(endpoint, slot, &wanted.rows);
+        if let Some(refusal) = refusal.filter(|_| !state.mistakes.has(Mistake::UsesIgnored)) {
             return Err(refusal);
         }
         key = same_key(key, about)?;

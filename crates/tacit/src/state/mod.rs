@@ -19,8 +19,11 @@ mod disk;
 mod exchange;
 mod fill;
 mod keeping;
+mod mistakes;
 mod refresh;
 mod run;
+#[cfg(test)]
+mod tests;
 mod wanted;
 
 pub use about::About;
@@ -37,6 +40,7 @@ pub(crate) use keeping::{Keeping, refuse_homeless};
 use crate::Error;
 use agree::{Told, ToldVersion};
 use disk::{Digests, digests};
+use mistakes::Mistakes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -62,6 +66,7 @@ pub struct State {
     folder: Option<KeptFolder>,
     /// The state that this is what one run needs of ([`State::apart`]).
     home: Option<Arc<Mutex<State>>>,
+    mistakes: Mistakes,
 }
 
 /// All versions of a name.
@@ -115,7 +120,7 @@ impl State {
             known.last = known.last.max(version.about.version);
             known.versions.insert(version.about.version, version);
         }
-        Ok(Self { names, folder: Some(folder), home: None })
+        Ok(Self { names, folder: Some(folder), home: None, mistakes: Mistakes::default() })
     }
 
     /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.

@@ -80,7 +80,7 @@ fn refreshed(
 ) -> Result<String, Error> {
     let wanted = Wanted { name: name.to_owned(), version: None, rows: Vec::new() };
     state.admit(name)?;
-    let told = AllTold::exchange(session, parties, &Message::new(state, vec![wanted.clone()], &[]))?;
+    let told = AllTold::exchange(session, parties, &Message::new(state, vec![wanted.clone()], &[]), 0)?;
     let agreed = told.picked(&wanted).and_then(|number| {
         let gone = || format!("{name}@{number} is gone");
         let about = &state.version(name, number).ok_or_else(gone)?.about;

@@ -11,9 +11,6 @@ impl Desk {
     /// Why this party wouldn't run what a client asks for.
     pub(super) fn objection(&self, hub: &Hub, client: &Client, request: &Request) -> Option<String> {
         let name = &self.names[self.me];
-        if let Some(closed) = &self.closed {
-            return Some(format!("{name} {closed}"));
-        }
         if self.left == Some(0) {
             return Some(format!("{name} has begun all its runs"));
         }

@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
+use super::{Begun, DRAINS, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
@@ -85,7 +85,7 @@ impl Desk {
 
     /// Party 0 proposes what is next, as long as there is a lane.
     fn propose(&mut self, hub: &mut Hub, now: Instant) {
-        while self.has_room() && hub.is_complete() {
+        while self.has_room() && self.draining.is_empty() && hub.is_complete() {
             let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
             let Some(lane) = (1..self.lanes.len() as u16).find(free) else { return };
             let Some(Next { program, tag, fill, seats }) = self.next(now) else { return };
@@ -124,7 +124,8 @@ impl Desk {
     fn next_of(&mut self, side: Side, now: Instant) -> Option<Next> {
         match side {
             Side::Served => {
-                let program = **self.ready.due().first()?;
+                let due = self.ready.due();
+                let program = **due.iter().find(|program| self.has_turn(program))?;
                 self.ready.take(&program);
                 Some(Next::of_parties(program, String::new()))
             }
@@ -136,9 +137,13 @@ impl Desk {
             Side::Clients => {
                 let due: BTreeSet<Want> = self.due().cloned().collect();
                 let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
+                let is_kept = self.is_kept();
                 let most = |group: &Group| {
-                    let is_due = !self.wants.is_for(&group.program)
-                        || due.contains(&(group.program, group.tag.clone()));
+                    let is_due = if self.wants.is_for(&group.program) {
+                        due.contains(&(group.program, group.tag.clone()))
+                    } else {
+                        !(is_kept && self.keepers.contains(&group.program))
+                    };
                     if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
                 };
                 let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
@@ -153,6 +158,18 @@ impl Desk {
                 })
             }
         }
+    }
+
+    /// Whether a run that keeps something is under way here.
+    fn is_kept(&self) -> bool {
+        let mut begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
+        begun.any(|run| self.keepers.contains(&run.proposal.program))
+    }
+
+    /// Whether a run of this program wouldn't keep anything while another one does. Each party looks at it: what two runs keep at
+    /// once could have one number.
+    pub(super) fn has_turn(&self, program: &[u8; 32]) -> bool {
+        !(self.keepers.contains(program) && self.is_kept())
     }
 
     /// Whether party 0 has the links measured now: it is time, and nothing runs whose messages would be measured with them, or it
@@ -190,8 +207,8 @@ impl Desk {
 
     /// Why this party takes no part in what is proposed, whatever clients say.
     fn refusal(&self, proposal: &Proposal) -> Option<String> {
-        if let Some(closed) = &self.closed {
-            return Some(closed.clone());
+        if self.closed {
+            return Some(DRAINS.to_owned());
         }
         // While party 0 is lost the last number is forgotten, and what runs goes on.
         if proposal.run <= self.last_run || self.runs.contains_key(&proposal.run) {

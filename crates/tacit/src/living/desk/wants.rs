@@ -14,9 +14,8 @@ const MAX_WANTED: usize = 1 << 12;
 
 /// What is wanted here, and at party 0 by whom.
 pub(super) struct Wants {
-    /// Programs that run for those who want them alone, and whether they keep anything.
+    /// Programs that run for those who want them alone.
     programs: HashSet<[u8; 32]>,
-    keepers: HashSet<[u8; 32]>,
     /// What this party wants.
     own: BTreeSet<Want>,
     /// What party 0 is still to be told of that.
@@ -29,8 +28,8 @@ pub(super) struct Wants {
 
 impl Wants {
     pub(super) fn new(everybody: usize) -> Self {
-        let (programs, keepers, own, unsaid, failed) = Default::default();
-        Self { programs, keepers, own, unsaid, by: Willing::new(everybody), failed }
+        let (programs, own, unsaid, failed) = Default::default();
+        Self { programs, own, unsaid, by: Willing::new(everybody), failed }
     }
 
     /// Whether a program runs only if all parties want it.
@@ -84,7 +83,7 @@ impl Desk {
         self.programs.entry(program).or_insert(needs);
         self.wants.programs.insert(program);
         if keeps {
-            self.wants.keepers.insert(program);
+            self.keepers.insert(program);
         }
     }
 
@@ -133,14 +132,6 @@ impl Desk {
                 hub.say(Speaker::Party(0), write(&Between::Want { program, tag }));
             }
         }
-    }
-
-    /// Whether no run keeps anything that would be under way together with another one of this program that does. Each party
-    /// looks at it: what two runs keep at once could have one number.
-    pub(super) fn has_turn(&self, program: &[u8; 32]) -> bool {
-        let keeps = |program: &[u8; 32]| self.wants.keepers.contains(program);
-        let mut begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
-        !keeps(program) || !begun.any(|run| keeps(&run.proposal.program))
     }
 
     /// What all parties want and may begin now, the oldest first.

@@ -8,7 +8,7 @@ use crate::endpoint::hex;
 use crate::living::Quota;
 use crate::living::control::{MEASURE, Player, Proposal, bound};
 use crate::run::{Given, Own};
-use crate::state::{Residents, State, at};
+use crate::state::{Residents, State};
 use crate::{Endpoint, Error, Fill, Kept, Report, Run, Source};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -22,28 +22,56 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     if proposal.program == MEASURE {
         return measure(shared, proposal, links);
     }
-    let Shared { config, chosen, offers, store, state, fill: own, wrap, measured } = shared;
+    let Shared { offers, store, fill: own, .. } = shared;
     let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
         return Err(Error::Refused("a run began of a program that isn't served".to_owned()));
     };
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let (endpoint, batch) = batch::in_run(endpoint, players.len())?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
+    let (endpoint, batch) = batch::in_run(endpoint, proposal.players.len())?;
     let mut store = store.as_ref().map(|store| store.lock().unwrap_or_else(PoisonError::into_inner));
-    let store = store.as_deref_mut();
-    // A run that needs nothing of what is held holds up no other: parties may begin two runs in either order.
-    let mut state = state.as_ref().filter(|_| offer.compiled.has_residents()).map(|state| at(state));
     let inputs: Vec<Option<&Value>> = offer.inputs.iter().map(Option::as_ref).collect();
     let inputs = batch.map_or_else(|| inputs.clone(), |batch| batch.given(&inputs, 0));
+    // Each party makes of it what its own words leave to a request, and they agree on what comes out.
+    let fill = if offer.compiled.has_residents() {
+        own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?
+    } else {
+        Fill::new()
+    };
+    play_on(shared, proposal, endpoint, inputs, (&fill, store.as_deref_mut()), links)
+}
+
+/// A party's part in a run that it wanted.
+pub(super) fn play_wanted(
+    shared: &Shared,
+    proposal: &Proposal,
+    ready: &Ready,
+    links: Lent,
+) -> Result<Run, Error> {
+    let Ready { endpoint, job } = ready;
+    let inputs = job.wanted.inputs.iter().map(Option::as_ref).collect();
+    play_on(shared, proposal, Endpoint::clone(endpoint), inputs, (&job.wanted.fill, None), links)
+}
+
+/// A party's part in a run on these inputs of its own. What the run needs of the party's state is taken apart, so that others go on,
+/// whatever this one's clients do meanwhile.
+fn play_on(
+    shared: &Shared,
+    proposal: &Proposal,
+    endpoint: Endpoint,
+    inputs: Vec<Option<&Value>>,
+    (fill, store): (&Fill, Option<&mut Kept>),
+    links: Lent,
+) -> Result<Run, Error> {
+    let Shared { config, chosen, state, wrap, measured, .. } = shared;
+    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
     let given = Given::Values(vec![inputs]);
-    let fill;
-    let own = match state.as_deref_mut() {
-        Some(state) => {
-            // Each party makes of it what its own words leave to a request, and they agree on what comes out.
-            fill = own.chosen(&proposal.fill, offer.compiled.program()).map_err(Error::Refused)?;
-            let residents = Residents { state, fill: &fill, store };
-            Own::on(given, residents, &endpoint)?
-        }
+    let compiled = &endpoint.compiled;
+    let mut apart = match state {
+        Some(state) if compiled.has_residents() => Some(State::apart(state, compiled.program(), fill)?),
+        _ => None,
+    };
+    let own = match apart.as_mut() {
+        Some(state) => Own::on(given, Residents { state, fill, store }, &endpoint)?,
         None => {
             Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None, measured: None }
         }
@@ -53,41 +81,6 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
         None => Box::new(links),
     };
     let measured = measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let own = Own { measured, ..own };
-    let mesh = mesh(transport, config, config.me(), &players);
-    let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));
-    Ok(runs?.swap_remove(0))
-}
-
-/// A party's part in a run that it wanted. What it needs of the party's state is taken apart, so that others can go on, whatever its
-/// clients do meanwhile.
-pub(super) fn play_wanted(
-    shared: &Shared,
-    proposal: &Proposal,
-    ready: &Ready,
-    links: Lent,
-) -> Result<Run, Error> {
-    let Shared { config, chosen, state, wrap, .. } = shared;
-    let Ready { endpoint, job } = ready;
-    let (compiled, fill) = (&job.wanted.compiled, &job.wanted.fill);
-    let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
-    let endpoint =
-        Endpoint::clone(endpoint).bound_to(bound(proposal.run, &proposal.tag, &proposal.fill, &players));
-    let inputs: Vec<Option<&Value>> = job.wanted.inputs.iter().map(Option::as_ref).collect();
-    let given = Given::Values(vec![inputs]);
-    let mut apart = match state {
-        Some(state) if compiled.has_residents() => Some(State::apart(state, compiled.program(), fill)?),
-        _ => None,
-    };
-    let own = match apart.as_mut() {
-        Some(state) => Own::on(given, Residents { state, fill, store: None }, &endpoint)?,
-        None => Own { given, source: Source::InRun, residents: None, measured: None },
-    };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
-    let measured = shared.measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let own = Own { measured, ..own };
     let mesh = mesh(transport, config, config.me(), &players);
     let runs = run_over(config.me(), chosen, &[endpoint], own, &|_, _| (), || Ok(vec![mesh]));

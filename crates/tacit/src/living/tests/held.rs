@@ -7,10 +7,16 @@ use std::sync::mpsc::channel;
 use tacit_circuit::arith::{self, Style};
 
 /// A party that serves programs beside a state, and waits until a run has so many instances if it may have them.
-fn open(house: &House, number: usize, offers: Vec<Offer>, state: State, batch: usize) -> Server {
+pub(super) fn open(
+    house: &House,
+    number: usize,
+    offers: Vec<Offer>,
+    state: State,
+    (batch, at_once): (usize, u16),
+) -> Server {
     let serving = Serving {
         protocol: PROTOCOL.to_owned(),
-        at_once: 2,
+        at_once,
         queue: QUEUE,
         batch,
         window: LONG,
@@ -33,7 +39,7 @@ fn a_run_that_uses_nothing_of_what_is_held_holds_up_no_other() {
     let (house, program) = (House::new(), square());
     let parties = [0, 1, 2].map(|number| {
         let offer = Offer { compiled: program.clone(), inputs: vec![None] };
-        Party::serves(open(&house, number, vec![offer], State::new(), 1))
+        Party::serves(open(&house, number, vec![offer], State::new(), (1, 2)))
     });
     // Its run is under way at all parties, and waits for it.
     let mut stalls = by_hand(&house.config("bob"));
@@ -59,7 +65,7 @@ fn requests_for_a_program_with_public_inputs_run_one_by_one() {
     let house = House::new();
     let parties = [0, 1, 2].map(|number| {
         let offer = Offer { compiled: program.clone(), inputs: vec![None, Some(bits(7))] };
-        Party::serves(open(&house, number, vec![offer], State::new(), 2))
+        Party::serves(open(&house, number, vec![offer], State::new(), (2, 2)))
     });
     let asked = [("alice", 5), ("bob", 6)].map(|(name, own)| {
         let (mut seat, program) = (seat(house.config(name), Some("guest")), program.clone());
@@ -99,7 +105,7 @@ fn a_folder_that_cannot_be_written_ends_the_server_if_parties_wanted_the_run_too
     let folders = [0, 1, 2].map(|_| tempfile::tempdir().unwrap());
     let path = |number: usize| folders[number].path().join("state");
     let servers = [0, 1, 2].map(|number| {
-        let mut server = open(&house, number, Vec::new(), State::open(&path(number), None).unwrap(), 1);
+        let mut server = open(&house, number, Vec::new(), State::open(&path(number), None).unwrap(), (1, 2));
         server.expect(&keeper).unwrap();
         server
     });
@@ -112,7 +118,7 @@ fn a_folder_that_cannot_be_written_ends_the_server_if_parties_wanted_the_run_too
 fn a_panic_ends_the_server_if_parties_wanted_the_run_too() {
     let (house, keeper) = (House::new(), keeper());
     let servers = [0, 1, 2].map(|number| {
-        let mut server = open(&house, number, Vec::new(), State::new(), 1);
+        let mut server = open(&house, number, Vec::new(), State::new(), (1, 2));
         server.expect(&keeper).unwrap();
         if number == 2 {
             server.wrap(|_| panic!("planted by the test"));

@@ -1,0 +1,228 @@
+//! A deployment that lives, by its commands: values that stay, clients that come and go, certificates that are renewed.
+
+use crate::{PORT, command, object, tacit, write_numbers};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+use tacit::SavedPlan;
+use tacit::program::{Builder, Dtype, NodeId, Program, Range, Recipient, Uses};
+use tacit::setup::Config;
+
+const FIRST: u16 = PORT + 44;
+const METRICS: u16 = PORT + 47;
+/// How long a run waits for others of its batch: long enough for two processes to start.
+const WINDOW_MS: &str = "2500";
+
+fn range() -> Option<Range> {
+    Range::new(-1000, 1000)
+}
+
+/// Two numbers of an owner.
+fn given(build: &mut Builder, owner: &str) -> NodeId {
+    build.input(owner, "x", Dtype::Int, &[2], range()).unwrap()
+}
+
+/// Keeps two numbers of a guest as rows of the table.
+fn put() -> Program {
+    let mut build = Builder::new();
+    let x = given(&mut build, "guest");
+    build.keep(x, "table", Uses::default()).unwrap();
+    build.finish().unwrap()
+}
+
+/// Keeps P0's two numbers as a table, of which the other program may keep rows.
+fn make() -> Program {
+    let mut build = Builder::new();
+    let x = given(&mut build, "P0");
+    let writers = tacit::Compiled::new(put()).unwrap().hash();
+    build.keep(x, "table", Uses::default().with_writers(vec![writers])).unwrap();
+    build.finish().unwrap()
+}
+
+/// Tells a guest its numbers times two rows of the table.
+fn ask() -> Program {
+    let mut build = Builder::new();
+    let x = given(&mut build, "guest");
+    let rows = build.kept("keys", Dtype::Int, &[2], range()).unwrap();
+    let products = build.mul(x, rows).unwrap();
+    build.reveal(products, Recipient::Role("guest".into())).unwrap();
+    build.finish().unwrap()
+}
+
+/// A deployment of three parties and alice, and dave with a key of his own, whom nobody knows.
+struct House(tempfile::TempDir);
+
+impl House {
+    fn new() -> Self {
+        let house = Self(tempfile::tempdir().unwrap());
+        let port = FIRST.to_string();
+        object(&["init", &house.path(""), "--clients", "alice", "--port", &port, "--json"]);
+        object(&["init", &house.path("own"), "--clients", "dave", "--port", &port, "--json"]);
+        std::fs::rename(house.path("own/dave"), house.path("dave")).unwrap();
+        // He puts the servers' own certificates into his list.
+        let text = |path: String| std::fs::read_to_string(path).unwrap();
+        let (servers, own) = (text(house.path("P0/parties.toml")), text(house.path("dave/parties.toml")));
+        let tables = |text: &str, kind: &str| -> String {
+            let tables = text.split("\n[[").skip(1).filter(|table| table.starts_with(kind));
+            tables.flat_map(|table| ["\n[[", table]).collect()
+        };
+        let head = own.split("\n[[").next().unwrap();
+        let list = format!("{head}{}{}", tables(&servers, "party"), tables(&own, "client"));
+        std::fs::write(house.path("dave/parties.toml"), list).unwrap();
+        for (name, program) in [("put", put()), ("make", make()), ("ask", ask())] {
+            let plan = SavedPlan::new(program, name);
+            std::fs::write(house.path(&format!("{name}.plan")), plan.to_bytes()).unwrap();
+        }
+        for (name, numbers) in [("low", [3, 5]), ("high", [10, 20])] {
+            write_numbers(Path::new(&house.path(&format!("{name}.npy"))), numbers);
+        }
+        house
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    fn config(&self, name: &str) -> String {
+        self.path(&format!("{name}/parties.toml"))
+    }
+
+    /// The parties keep the table, in a run that all begin by hand.
+    fn make(&self) {
+        let run = |party: usize| {
+            let (config, state) = (self.config(&format!("P{party}")), self.path(&format!("P{party}/state")));
+            let (plan, input) = (self.path("make.plan"), format!("x={}", self.path("low.npy")));
+            let args = ["run", &plan, "--config", &config, "--state", &state, "--json"];
+            let given = if party == 0 { &["--input", &input][..] } else { &[] };
+            command(&[&args, given].concat()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        for mut party in [0, 1, 2].map(run) {
+            assert!(party.wait().unwrap().success());
+        }
+    }
+
+    fn serve(&self, party: u16) -> Child {
+        let name = format!("P{party}");
+        let (config, state) = (self.config(&name), self.path(&format!("{name}/state")));
+        let (put, ask, metrics) =
+            (self.path("put.plan"), self.path("ask.plan"), format!("127.0.0.1:{}", METRICS + party));
+        let own = ["serve", &put, &ask, "--config", &config, "--state", &state, "--json"];
+        let chosen = ["--kept", "keys=table[*]", "--rows", "table[*]", "--open", "guest"];
+        let together = ["--together", "2", "--window-ms", WINDOW_MS];
+        let watched = ["--log", "json", "--metrics", &metrics];
+        command(&[&own[..], &chosen, &together, &watched].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// A client's process that asks for a plan.
+    fn asks(&self, client: &str, plan: &str, numbers: &str, more: &[&str]) -> Child {
+        let (plan, input) = (self.path(plan), format!("x={}", self.path(numbers)));
+        let config = self.config(client);
+        let args = ["run", &plan, "--config", &config, "--plays", "guest", "--input", &input, "--json"];
+        command(&[&args, more].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+}
+
+/// What a client's process learns, or its words.
+fn learns(client: Child) -> Result<Json, String> {
+    let output = client.wait_with_output().unwrap();
+    if !output.status.success() {
+        let says = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+        return Err(says);
+    }
+    let mut told: Json = serde_json::from_slice(&output.stdout).unwrap();
+    Ok(told["outputs"].get_mut(0).map_or(Json::Null, |output| output["value"].take()))
+}
+
+/// Ticks of the processor that a process has taken.
+fn ticks(process: &Child) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
+    // The name is in brackets and may have spaces; user's and system's time are the 12th and 13th fields after it.
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    [fields[11], fields[12]].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+pub(crate) fn a_deployment_lives_by_its_commands() {
+    let house = House::new();
+    house.make();
+    let servers = [0, 1, 2].map(|party| house.serve(party));
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while (0..3).any(|party| TcpStream::connect(("127.0.0.1", METRICS + party)).is_err()) {
+        assert!(Instant::now() < deadline, "the servers don't come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    // Nobody knows dave, until he is enrolled; no server is restarted.
+    let stranger = learns(house.asks("dave", "ask.plan", "high.npy", &["--kept", "keys=table[0,1]"]));
+    assert!(stranger.is_err(), "{stranger:?}");
+    let dave = Config::load(Path::new(&house.config("dave"))).unwrap();
+    let print = dave.clients()[0].fingerprint.unwrap().to_string();
+    for party in ["P0", "P1", "P2"] {
+        let args = ["client", "add", "dave", &print, "--config", &house.config(party), "--json"];
+        let added = tacit(&args);
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+        let listed = tacit(&["client", "list", "--config", &house.config(party)]);
+        assert!(String::from_utf8_lossy(&listed.stdout).contains(&format!("dave {print}")));
+    }
+
+    // A row is kept anew, and two requests of one window are instances of one run on it.
+    let kept = house.asks("dave", "put.plan", "high.npy", &["--rows", "table[1,0]"]);
+    assert_eq!(learns(kept), Ok(Json::Null));
+    let both = [("alice", "low.npy"), ("dave", "high.npy")].map(|(client, numbers)| {
+        house.asks(client, "ask.plan", numbers, &["--tag", "one", "--kept", "keys=table[1,0]"])
+    });
+    let both = both.map(learns);
+    assert_eq!(both, [Ok(serde_json::json!([30, 100])), Ok(serde_json::json!([100, 400]))]);
+
+    // P1's certificate is replaced while it serves.
+    let renewed = object(&["certificate", "renew", "--config", &house.config("P1"), "--json"]);
+    let print = renewed["fingerprint"].as_str().unwrap();
+    for endpoint in ["P0", "P2", "alice"] {
+        object(&["certificate", "accept", "P1", print, "--config", &house.config(endpoint), "--json"]);
+    }
+    let used = object(&["certificate", "use", "--config", &house.config("P1"), "--json"]);
+    assert_eq!(used["fingerprint"], print);
+    let alice = house.asks("alice", "put.plan", "low.npy", &["--rows", "table[0,1]"]);
+    assert_eq!(learns(alice), Ok(Json::Null));
+
+    // Who is struck off has no part in anything any more.
+    for party in ["P0", "P1", "P2"] {
+        assert!(tacit(&["client", "remove", "dave", "--config", &house.config(party)]).status.success());
+    }
+    let gone = learns(house.asks("dave", "put.plan", "low.npy", &["--rows", "table[0,1]", "--wait", "5"]));
+    assert!(gone.is_err(), "{gone:?}");
+
+    // Servers that nobody asks take no time, watched as they are.
+    let before = servers.each_ref().map(ticks);
+    std::thread::sleep(Duration::from_secs(1));
+    let after = servers.each_ref().map(ticks);
+    assert!(before.iter().zip(after).all(|(before, after)| after - before < 2), "{before:?}, {after:?}");
+
+    for server in servers {
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        let output = server.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let clients = lines.iter().map(|line| line["clients"].as_object().map_or(0, serde_json::Map::len));
+        assert_eq!(clients.collect::<Vec<_>>(), [1, 2, 1], "{text}");
+    }
+    let (config, state) = (house.config("P2"), house.path("P2/state"));
+    let shown = tacit(&["state", "show", &state, "table", "--config", &config]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("table@3") && shown.contains("shared by: P0, P1, P2"), "{shown}");
+    let listed = tacit(&["state", "list", &state, "--config", &config]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("table@3"));
+    let (copy, back) = (house.path("copy"), house.path("back"));
+    assert!(tacit(&["state", "export", &state, &copy, "--config", &config]).status.success());
+    let back = tacit(&["state", "import", &back, &copy, "--config", &config]);
+    assert_eq!(back.stdout, listed.stdout);
+    // Without the party's key it is closed.
+    assert_eq!(tacit(&["state", "list", &state]).status.code(), Some(2));
+}
