@@ -3,6 +3,8 @@
 Two parties compute, and the bidders are their clients: bids stay secret as long as one of the two is honest.
 
     python vickrey.py --bids 1000
+
+So many bidders are in one process here; a deployment has at most 256 parties and clients together.
 """
 
 import argparse

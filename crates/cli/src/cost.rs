@@ -13,8 +13,8 @@ use tacit::advanced::net::Profile;
 use tacit::advanced::net::setup::Config;
 use tacit::program::{Cost, Itemised, Phase};
 use tacit::{
-    Compiled, Error, Local, Making, Selection, Stream, describe_roles, price, price_offline, priced, select,
-    select_default, select_for,
+    Compiled, Error, Local, Making, Selection, Stream, branches_in_words, describe_roles, price,
+    price_offline, priced, select, select_default, select_for,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -101,6 +101,14 @@ pub(crate) fn tell(context: &mut Context<'_>, net: &CostNet, offers: Offers) -> 
 /// What belongs to no line, in words.
 const SHARED: &str = "keys, checks and what they take, for all lines";
 
+/// A line of the source.
+struct Line {
+    text: String,
+    cost: Cost,
+    /// ANDs, where there is nothing else that takes messages.
+    ands: u64,
+}
+
 /// What a program costs under one protocol.
 pub(crate) struct Breakdown {
     protocol: String,
@@ -111,9 +119,13 @@ pub(crate) struct Breakdown {
     endpoints: Vec<String>,
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
-    lines: Vec<(String, Cost)>,
+    lines: Vec<Line>,
     /// What belongs to all lines together, if there are any.
     shared: Option<Cost>,
+    /// Random oblivious transfers from each party to each other one, if triples are made of them in the run.
+    transfers: u64,
+    /// What arms of branches take, if there are any.
+    branches: Option<&'static str>,
 }
 
 impl Breakdown {
@@ -124,20 +136,49 @@ impl Breakdown {
         net: &CostNet,
     ) -> Result<Self, Error> {
         let selection = Self::selection(compiled, &protocol, &parties, net, Making::InRun)?;
-        let Itemised { total, nodes, shared } = price(compiled, &selection.protocol, &parties)?;
+        let Itemised { total, nodes, shared, ands, transfers } =
+            price(compiled, &selection.protocol, &parties)?;
         let clients = Participants::clients_of(compiled.plan(), &parties);
-        let mut lines: Vec<(String, Cost)> = Vec::new();
-        for (&node, cost) in &nodes {
+        let mut lines: Vec<Line> = Vec::new();
+        for (node, cost) in nodes {
             let line = compiled.source(node).map(ToString::to_string).filter(|line| !line.is_empty());
             let line = line.unwrap_or_else(|| "(no line is known)".to_owned());
-            match lines.iter_mut().find(|(known, _)| *known == line) {
-                Some((_, sum)) => *sum += cost,
-                None => lines.push((line, cost.clone())),
+            let ands = ands.get(&node).copied().unwrap_or_default();
+            match lines.iter_mut().find(|known| known.text == line) {
+                Some(known) => {
+                    known.cost += &cost;
+                    known.ands = known.ands.saturating_add(ands);
+                }
+                None => lines.push(Line { text: line, cost, ands }),
             }
         }
         let players = net.players(&selection, &parties)?;
+        let branches = branches_in_words(compiled, &selection.protocol)?;
         let endpoints = [parties, clients].concat();
-        Ok(Self { protocol, selection, players, endpoints, total, lines, shared: Some(shared) })
+        let whole = Self::whole(protocol, selection, players, endpoints, total);
+        Ok(Self { lines, shared: Some(shared), transfers, branches, ..whole })
+    }
+
+    /// What something costs of which no lines are known.
+    const fn whole(
+        protocol: String,
+        selection: Selection,
+        players: Vec<String>,
+        endpoints: Vec<String>,
+        total: Cost,
+    ) -> Self {
+        let lines = Vec::new();
+        Self {
+            protocol,
+            selection,
+            players,
+            endpoints,
+            total,
+            lines,
+            shared: None,
+            transfers: 0,
+            branches: None,
+        }
     }
 
     /// What is picked: for the network if one is given, and else as a simulation has it.
@@ -165,7 +206,7 @@ impl Breakdown {
         let selection = Self::selection(compiled, &protocol, &parties, net, Making::Offline)?;
         let total = price_offline(compiled, &selection.protocol, &parties, count)?;
         let players = net.players(&selection, &parties)?;
-        Ok(Self { protocol, selection, players, endpoints: parties, total, lines: Vec::new(), shared: None })
+        Ok(Self::whole(protocol, selection, players, parties, total))
     }
 
     /// What all parts of a stream cost together.
@@ -184,7 +225,7 @@ impl Breakdown {
         };
         let total = stream.price(&selection.protocol, parties, 1)?;
         let players = net.players(&selection, parties)?;
-        Ok(Self { protocol, selection, players, endpoints, total, lines: Vec::new(), shared: None })
+        Ok(Self::whole(protocol, selection, players, endpoints, total))
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -200,7 +241,13 @@ impl Breakdown {
         let lines: Vec<Json> = self
             .lines
             .iter()
-            .map(|(line, cost)| json!({"line": line, "sent_bytes": self.sent(cost), "rounds": cost.rounds()}))
+            .map(|Line { text, cost, ands }| {
+                let mut line = json!({"line": text, "sent_bytes": self.sent(cost), "rounds": cost.rounds()});
+                if self.tells_ands() {
+                    line["ands"] = json!(ands);
+                }
+                line
+            })
             .collect();
         let mut object = json!({
             "endpoints": self.endpoints,
@@ -212,6 +259,12 @@ impl Breakdown {
         });
         if let Some(shared) = &self.shared {
             object["shared"] = json!({"sent_bytes": self.sent(shared), "rounds": shared.rounds()});
+        }
+        if self.transfers > 0 {
+            object["random_transfers"] = json!(self.transfers);
+        }
+        if let Some(branches) = self.branches {
+            object["branches"] = json!(branches);
         }
         if let Some(seating) = &self.selection.roles {
             object["roles"] = run::roles(&seating.parties);
@@ -240,14 +293,30 @@ impl Breakdown {
         phases.row(["all phases".to_owned()].into_iter().chain(sent).chain([total.rounds().to_string()]));
         let mut lines = String::new();
         if !self.lines.is_empty() {
-            let mut table = Table::new(["line".to_owned(), "bytes sent".to_owned(), "rounds".to_owned()]);
-            for (line, cost) in &self.lines {
-                table.row([line.clone(), bytes(cost.bytes()), cost.phase(Phase::Online).rounds.to_string()]);
+            let with_ands = |row: [String; 3], ands: &str| {
+                let ands = self.tells_ands().then(|| ands.to_owned());
+                row.into_iter().chain(ands)
+            };
+            let title = ["line", "bytes sent", "rounds"].map(str::to_owned);
+            let mut table = Table::new(with_ands(title, "ANDs"));
+            for Line { text, cost, ands } in &self.lines {
+                let rounds = cost.phase(Phase::Online).rounds.to_string();
+                table.row(with_ands([text.clone(), bytes(cost.bytes()), rounds], &bytes(*ands)));
             }
             if let Some(shared) = self.shared.as_ref().filter(|shared| shared.bytes() > 0) {
-                table.row([SHARED.to_owned(), bytes(shared.bytes()), shared.rounds().to_string()]);
+                let row = [SHARED.to_owned(), bytes(shared.bytes()), shared.rounds().to_string()];
+                table.row(with_ands(row, ""));
             }
             lines = format!("{table}\n");
+        }
+        if self.transfers > 0 {
+            lines += &format!(
+                "triples take {} random oblivious transfers from each party to each other one\n",
+                bytes(self.transfers)
+            );
+        }
+        if let Some(branches) = self.branches {
+            lines += &format!("branches: {branches}\n");
         }
         let Selection { roles: seating, comparison, .. } = &self.selection;
         let roles = match seating {
@@ -262,6 +331,11 @@ impl Breakdown {
             net.name,
             seconds(self.seconds(&net.profile))
         )
+    }
+
+    /// Whether ANDs are all that takes messages, so that lines are told by them.
+    fn tells_ands(&self) -> bool {
+        self.lines.iter().any(|line| line.ands > 0)
     }
 
     fn seconds(&self, net: &Profile) -> f64 {

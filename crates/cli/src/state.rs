@@ -123,6 +123,7 @@ fn details(about: &About) -> Vec<String> {
         format!("programs that may keep the next version: {}", hashes(&about.writers)),
         format!("who may learn of it: {learners}"),
     ];
+    lines.extend(about.key.map(|key| format!("under the key of epoch: {}", digits(&key))));
     lines.extend(about.soundness.map(|bits| format!("soundness: {bits}")));
     lines.extend(about.replaces.map(|version| format!("fresh shares of: {}@{version}", about.name)));
     lines
@@ -165,6 +166,7 @@ fn to_json(listed: &Listed) -> Json {
         "bytes": listed.bytes,
         "parties": about.parties,
         "sharing": about.sharing,
+        "epoch": about.key.map(|key| digits(&key)),
         "program": digits(&about.program),
         "readers": about.readers.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
         "learners": about.learners,
@@ -188,6 +190,9 @@ fn to_text(listed: &Listed) -> String {
         bytes(listed.bytes),
         about.sharing
     );
+    if let Some(key) = &about.key {
+        let _ = write!(text, " and the key of epoch {}", digits(&key[..8]));
+    }
     let _ = write!(text, ", of program {}", digits(&about.program[..8]));
     text + &uses(&about.readers, about.learners.as_deref(), &[])
 }

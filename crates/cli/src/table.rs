@@ -44,7 +44,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A count of bytes, with its thousands apart.
+/// A count, of bytes as a rule, with its thousands apart.
 pub(crate) fn bytes(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

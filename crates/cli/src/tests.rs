@@ -509,6 +509,26 @@ fn a_protocol_that_cannot_run_it_is_named_with_the_reason() {
     assert!(code == 2 && err.contains("\"astra-fair\" runs in one lane"), "{code} {err}");
 }
 
+/// Where there is nothing but ANDs, lines say how many, and what triples are made of; elsewhere they don't.
+#[test]
+fn lines_say_how_many_ands_they_take() {
+    let args = ["cost", "larger.py", "--protocol", "gmw"];
+    let bill = |args: &[&str]| -> serde_json::Value {
+        let object: serde_json::Value =
+            serde_json::from_str(&tacit(&[args, &["--json"]].concat()).1).unwrap();
+        object["protocols"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    let gmw = bill(&args);
+    let ands: u64 = gmw["lines"].as_array().unwrap().iter().map(|line| line["ands"].as_u64().unwrap()).sum();
+    let transfers = gmw["random_transfers"].as_u64().unwrap();
+    assert!(0 < ands && ands <= transfers && transfers.is_multiple_of(64), "{ands} {transfers}");
+    let out = tacit(&args).1;
+    assert!(out.contains("ANDs") && out.contains("random oblivious transfers"), "{out}");
+    assert!(gmw["branches"].is_null() && !out.contains("arms"), "{out}");
+    let rings = bill(&["cost", "sum.py", "--protocol", "replicated"]);
+    assert!(rings["random_transfers"].is_null() && rings["lines"][0]["ands"].is_null(), "{rings}");
+}
+
 /// Rows of what each line costs and what all cost together.
 #[test]
 fn what_lines_cost_adds_up() {

@@ -109,6 +109,8 @@ pub struct Checks {
     pub flows: Vec<(Phase, Flow)>,
     /// Rounds that follow on the others of their phase.
     pub rounds: Vec<(Phase, u64)>,
+    /// Random oblivious transfers from each party to each other one, where triples are made of nothing else.
+    pub transfers: u64,
 }
 
 impl Checks {
@@ -118,13 +120,15 @@ impl Checks {
         let flows = self.flows.into_iter();
         let flows = flows.map(|(phase, flow)| (phase, flow.times(times)));
         let rounds = self.rounds.into_iter().map(|(phase, rounds)| (phase, times * rounds));
-        Self { flows: flows.collect(), rounds: rounds.collect() }
+        let transfers = times.saturating_mul(self.transfers);
+        Self { flows: flows.collect(), rounds: rounds.collect(), transfers }
     }
 
     /// Adds others that follow.
     pub fn extend(&mut self, others: Self) {
         self.flows.extend(others.flows);
         self.rounds.extend(others.rounds);
+        self.transfers = self.transfers.saturating_add(others.transfers);
     }
 
     /// Adds a round.

@@ -31,6 +31,7 @@ pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize, seeds: u
     let mut checks = Checks::default();
     // Who draws what isn't made here ends before anything is sent for it.
     let Ok(wanted) = Wanted::of(demand) else { return checks };
+    checks.transfers = wanted.transfers(seeds);
     let mut add = |rounds: usize, bytes: &dyn Fn(usize, usize) -> u64| {
         checks.between(Phase::Offline, rounds as u64, parties, bytes);
     };

@@ -5,8 +5,8 @@
 //! cancel. Any two parties have one seed in common in both cases, and two others.
 //!
 //! **Slots.** The paper gives seeds in this order. Then the first and the third party have theirs in common at their second and first
-//! place in the one case, and at the first of both in the other: together they know which mask is zeros, and with `s ^ t` which arm is
-//! taken. Here each pair is swapped by a fresh shared bit, one for each party and mask, before it is opened to its owner: so the places
+//! place in the one case, and at the first of both in the other; the second and the third at the second of both, and at the first. Each
+//! of these two coalitions knows which mask is zeros, and with `s ^ t` which arm is taken. Here each pair is swapped by a fresh shared bit, one for each party and mask, before it is opened to its owner: so the places
 //! of the common seed are uniform in both cases. Both masks have seeds of their own.
 //!
 //! **How.** All seeds, `s` and the bits for swaps are random shares. With `d` the differences of both cases' pairs, mask 0 has those of

@@ -70,6 +70,14 @@ impl Wanted {
         !self.products.is_empty() || !self.masks.is_empty()
     }
 
+    /// Random transfers from each party to each other one, where masks are made of so many seeds.
+    pub(crate) fn transfers(&self, seeds: usize) -> u64 {
+        let of_masks = if seeds > 1 { TRANSFERS } else { 1 };
+        let products = self.products.iter().map(|&(_, _, count)| (64, count));
+        let all = products.chain(self.masks.iter().map(|&(_, _, count)| (of_masks, count)));
+        all.fold(0, |sum, (each, count)| (each as u64).saturating_mul(count as u64).saturating_add(sum))
+    }
+
     /// The masks of all branches, kind by kind, of so many seeds each.
     pub(crate) fn mask_layout(&self, seeds: usize) -> Masks {
         let words = self.masks.iter().flat_map(|&(_, words, count)| std::iter::repeat_n(words, count));
@@ -129,6 +137,8 @@ impl Live {
         let op = self.op;
         self.op = op.checked_add(1).ok_or(tacit_session::Error::Exhausted)?;
         let request = Request { op, count, choices: Choices::Random, form: Form::Random };
+        #[cfg(test)]
+        let sink = &mut tests::Counted(sink);
         transfers.extend(session, &request, sink)?;
         Ok(op)
     }
@@ -241,9 +251,10 @@ mod tests {
     use super::*;
     use crate::planted::{Mistake, plant};
     use crate::step::{CORRECTIONS, MASK_CORRECTIONS, PAIRS_CHOSEN, PAIRS_OPENED, PAIRS_SWAPPED};
+    use std::cell::RefCell;
     use std::collections::BTreeMap;
     use tacit_kernel::bits;
-    use tacit_ot::Security;
+    use tacit_ot::{Received, Security, Sent};
     use tacit_session::Agreement;
     use tacit_testkit::sample::{BitRow, Flaw, Sample};
     use tacit_testkit::{Draws, World, party_names, play};
@@ -333,17 +344,18 @@ mod tests {
         assert!(mask_corrections(Some(Mistake::OnePairForAll)).is_err());
     }
 
-    /// Whether what the last of three parties tells both others of a branch's pairs, its share of `s`, and its shares of one other's
+    /// Whether what one of three parties tells both others of a branch's pairs, its share of `s`, and its shares of both others'
     /// pairs are uniform together: every `f`, and of strings the lowest bit.
-    fn pair_messages(mistake: Option<Mistake>) -> Result<(), Flaw> {
+    fn pair_messages(mistake: Option<Mistake>, honest: usize) -> Result<(), Flaw> {
         // Strings of a branch's both masks, and pairs.
         const STRINGS: usize = 12;
         const PAIRS: usize = 6;
         let world = World::new(3, 0);
         let kind = SupplyKind::Masks { words: 2 * SEED_WORDS as u32 };
-        let own = drawn(&world, 3, mistake, kind, BRANCHES as u64).pop().expect("there are parties");
-        let told = |part| [0, 1].map(|to| told(&world, part, 2, to));
-        let (chosen, swapped, [opened, _]) = (told(PAIRS_CHOSEN), told(PAIRS_SWAPPED), told(PAIRS_OPENED));
+        let own = drawn(&world, 3, mistake, kind, BRANCHES as u64).swap_remove(honest);
+        let others = [(honest + 1) % 3, (honest + 2) % 3];
+        let told = |part| others.map(|to| told(&world, part, honest, to));
+        let (chosen, swapped, opened) = (told(PAIRS_CHOSEN), told(PAIRS_SWAPPED), told(PAIRS_OPENED));
         let lowest = |words: &[u64], string: usize| words[SEED_WORDS * string] & 1 == 1;
         let mut sample = Sample::default();
         for branch in 0..BRANCHES {
@@ -361,7 +373,9 @@ mod tests {
                     row.push(lowest(strings, pair));
                 }
             }
-            (4 * branch..4 * (branch + 1)).for_each(|string| row.push(lowest(&opened, string)));
+            for opened in &opened {
+                (4 * branch..4 * (branch + 1)).for_each(|string| row.push(lowest(opened, string)));
+            }
             sample.push(row);
         }
         sample.check(&[])
@@ -369,43 +383,111 @@ mod tests {
 
     #[test]
     fn swaps_of_pairs_by_one_transfer_are_noticed() {
-        assert_eq!(pair_messages(None), Ok(()));
-        assert!(pair_messages(Some(Mistake::OneTransferForAll)).is_err());
+        for honest in 0..3 {
+            assert_eq!(pair_messages(None, honest), Ok(()), "P{honest}");
+        }
+        assert!(pair_messages(Some(Mistake::OneTransferForAll), 2).is_err());
     }
 
-    /// Of each mask the places at which two of three parties have their common seed, by whether the mask is zeros; how often.
-    fn places(mistake: Option<Mistake>, [one, other]: [usize; 2]) -> [BTreeMap<[usize; 2], usize>; 2] {
+    /// Branches whose slots are counted.
+    const SLOTS: usize = 2560;
+
+    /// The places at which two parties have their common seed, in the first mask and in the second; and `s`.
+    type Places = ([[usize; 2]; 2], u64);
+
+    /// How often each two of three parties have their common seeds where.
+    fn places(mistake: Option<Mistake>) -> [BTreeMap<Places, usize>; 3] {
         let kind = SupplyKind::Masks { words: 2 * SEED_WORDS as u32 };
-        let made = drawn(&World::new(3, 0), 3, mistake, kind, BRANCHES as u64);
-        let mut found = [BTreeMap::new(), BTreeMap::new()];
-        for branch in 0..BRANCHES {
+        let made = drawn(&World::new(3, 0), 3, mistake, kind, SLOTS as u64);
+        let mut found = [(); 3].map(|()| BTreeMap::new());
+        for branch in 0..SLOTS {
             let s = made.iter().fold(0, |s, own| s ^ own[0].words::<u64>()[branch]);
-            for mask in 0..2 {
-                let seeds = |party: usize| -> [&[u64]; 2] {
-                    let all = &made[party][1 + mask].words::<u64>()[4 * branch..4 * branch + 4];
-                    [&all[..2], &all[2..]]
-                };
-                let [one, other] = [seeds(one), seeds(other)];
-                let pairs = (0..4).map(|at| [at / 2, at % 2]);
-                let common: Vec<[usize; 2]> = pairs.filter(|[a, b]| one[*a] == other[*b]).collect();
-                assert_eq!(common.len(), 1, "two parties have one seed in common in either case");
-                *found[usize::from(s as usize == mask)].entry(common[0]).or_default() += 1;
+            for (found, [one, other]) in found.iter_mut().zip(COALITIONS) {
+                let common = [1, 2].map(|mask| {
+                    let seeds = |party: usize| -> [&[u64]; 2] {
+                        let all = &made[party][mask].words::<u64>()[4 * branch..4 * branch + 4];
+                        [&all[..2], &all[2..]]
+                    };
+                    let [one, other] = [seeds(one), seeds(other)];
+                    let pairs = (0..4).map(|at| [at / 2, at % 2]);
+                    let common: Vec<[usize; 2]> = pairs.filter(|[a, b]| one[*a] == other[*b]).collect();
+                    assert_eq!(common.len(), 1, "two parties have one seed in common in either case");
+                    common[0]
+                });
+                *found.entry((common, s)).or_default() += 1;
             }
         }
         found
     }
 
+    /// Two of three parties.
+    const COALITIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
+
+    /// Both masks' places and `s`, which `s ^ t` shows whoever guesses `t`: uniform together. In the paper's order two coalitions of
+    /// three read `s` from the places.
     #[test]
     fn places_of_common_seeds_tell_nothing_unless_they_are_in_the_papers_order() {
-        for parties in [[0, 1], [0, 2], [1, 2]] {
-            for counts in places(None, parties) {
-                assert_eq!(counts.len(), 4, "{parties:?}: all places");
-                // 160 each, with a standard deviation of 11.
-                assert!(counts.values().all(|count| (90..230).contains(count)), "{parties:?}: {counts:?}");
+        for (counts, parties) in places(None).into_iter().zip(COALITIONS) {
+            assert_eq!(counts.len(), 4 * 4 * 2, "{parties:?}: all places, whatever s is");
+            // 80 each, with a standard deviation of 9.
+            assert!(counts.values().all(|count| (25..=140).contains(count)), "{parties:?}: {counts:?}");
+        }
+        let uniform = [0, 0];
+        for (counts, zeros) in places(Some(Mistake::SeedsInOrder)).into_iter().zip([[0, 0], [1, 0], [1, 1]]) {
+            let found: Vec<Places> = counts.into_keys().collect();
+            let mut leaks = [([zeros, uniform], 0), ([uniform, zeros], 1)];
+            leaks.sort_unstable();
+            assert_eq!(found, leaks);
+        }
+    }
+
+    /// Counts transfers before it hands them on.
+    pub(super) struct Counted<'a>(pub(super) &'a mut dyn Sink);
+
+    thread_local! {
+        /// By peer, and whether this party is the sender.
+        static HANDED_OUT: RefCell<BTreeMap<(usize, bool), u64>> = const { RefCell::new(BTreeMap::new()) };
+    }
+
+    fn count(peer: usize, is_sender: bool, ots: usize) {
+        HANDED_OUT.with_borrow_mut(|all| *all.entry((peer, is_sender)).or_default() += ots as u64);
+    }
+
+    impl Sink for Counted<'_> {
+        fn sent(&mut self, ots: Sent<'_>) {
+            count(ots.peer, true, ots.zeros.len());
+            self.0.sent(ots);
+        }
+
+        fn received(&mut self, ots: Received<'_>) {
+            count(ots.peer, false, ots.values.len());
+            self.0.received(ots);
+        }
+    }
+
+    #[test]
+    fn transfers_are_as_many_as_costs_say() {
+        for (parties, words, of_a_branch) in [(2, SEED_WORDS, 1), (3, 2 * SEED_WORDS, 7), (4, 6, 1)] {
+            let masks = SupplyKind::Masks { words: words as u32 };
+            let drawn = [(TRIPLE, 3), (SupplyKind::Scaling { length: 7 }, 2), (masks, 5)];
+            let demand = Arc::new(Demand::stock(&drawn));
+            let params = Params::new(4, Security::SemiHonest).expect("there are such trees");
+            let agreement = Agreement::among(party_names(parties), "gmw", String::new());
+            let transports = World::new(parties, 0).transports();
+            let handed_out = play(transports, &agreement, &Draws::fixed(3), |session| {
+                HANDED_OUT.with_borrow_mut(BTreeMap::clear);
+                Live::new(params, MaskGen::Seeds).provide(session, &demand)?;
+                Ok::<_, Error>(HANDED_OUT.with_borrow(BTreeMap::clone))
+            });
+            let said =
+                crate::cost::offline(&params, &demand, parties, MaskGen::Seeds.seeds(parties)).transfers;
+            assert_eq!(said, 64 * (3 + 2) + of_a_branch * 5, "{parties} parties");
+            for (me, handed_out) in handed_out.into_iter().enumerate() {
+                let handed_out = handed_out.expect("nobody deviates");
+                let others = (0..parties).filter(|&peer| peer != me);
+                let expected = others.flat_map(|peer| [false, true].map(|way| ((peer, way), said)));
+                assert_eq!(handed_out, expected.collect::<BTreeMap<_, _>>(), "P{me} of {parties}");
             }
         }
-        let [random, zeros] = places(Some(Mistake::SeedsInOrder), [0, 2]);
-        let in_order = [random, zeros].map(|counts| counts.into_keys().collect::<Vec<_>>());
-        assert_eq!(in_order, [[[0, 0]], [[1, 0]]]);
     }
 }

@@ -1,7 +1,7 @@
 //! How a batch lies in memory: tiles of 4,096 rows, each tile's columns one after another, and what a coin makes of them.
 //!
 //! A tile's 128 columns are 64 KiB, and each of its trees' part 2 KiB: expanding, transposing and hashing go from tile to
-//! tile and find in a near cache what they made before.
+//! tile and find in a core's second cache what they made before.
 
 use crate::context::Context;
 use crate::params::{ANSWER_BYTES, COIN_BYTES, LAMBDA};

@@ -285,6 +285,14 @@ mod tests {
 
         let (mut build, [c, x, _]) = begun();
         let set = build.if_set(c, x).unwrap();
+        let keys = build.greater(set, x).and_then(|keys| build.reshape(keys, &[1, 2])).unwrap();
+        let sorted = build.sort(keys, &[]).and_then(|sorted| build.reshape(sorted[0], &[2])).unwrap();
+        let sorted = build.astype(sorted, Dtype::Int).unwrap();
+        let chosen = build.select(c, sorted, x).unwrap();
+        assert!(what(finished(build, chosen)).contains("sort"));
+
+        let (mut build, [c, x, _]) = begun();
+        let set = build.if_set(c, x).unwrap();
         let clipped = build.repeat(3, &[set], &[], |build, states, _| {
             let [low, high] = [-9, 9].map(|end| build.public(Dtype::Int, vec![], vec![end]).unwrap());
             Ok(vec![build.clip(states[0], low, high)?])

@@ -256,12 +256,16 @@ pub struct Itemised {
     pub nodes: BTreeMap<u32, Cost>,
     /// What belongs to no node, but to all of them: clients' seeds, and checks with what is made for them.
     pub shared: Cost,
+    /// ANDs of each node that has some, if nothing but ANDs is computed with messages; else none.
+    pub ands: BTreeMap<u32, u64>,
+    /// Random oblivious transfers from each party to each other one, where triples are made of nothing else.
+    pub transfers: u64,
 }
 
 /// What a plan costs by a protocol's cost model: inputs and outputs one round each, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
-    let mut bill = Itemised::default();
+    let mut bill = Itemised { ands: ands(plan), ..Itemised::default() };
     for input in &plan.inputs {
         bill.charge(input.node, &tariff.price(plan, Step::Input(input)));
     }
@@ -288,6 +292,20 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     bill.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
     bill.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
     bill
+}
+
+fn ands(plan: &Plan) -> BTreeMap<u32, u64> {
+    let mut ands = BTreeMap::new();
+    if plan.ops.iter().all(|op| op.kind.is_of_ands()) {
+        for (op, _, times) in plan.counted_ops() {
+            let all = times.saturating_mul(op.kind.ands(plan));
+            if all > 0 {
+                let of_node: &mut u64 = ands.entry(op.node).or_default();
+                *of_node = of_node.saturating_add(all);
+            }
+        }
+    }
+    ands
 }
 
 impl Itemised {
@@ -387,8 +405,22 @@ mod tests {
             bill.nodes.values().for_each(|cost| sum += cost);
             assert_eq!(sum.bytes(), bill.total.bytes());
             assert_eq!(bill.total.sent_by(parties), 9);
+            assert!(bill.ands.is_empty(), "there are products, too");
         }
         assert_eq!(Domain::Bits.bits(), 1);
+    }
+
+    #[test]
+    fn ands_are_those_of_each_node_where_there_is_nothing_else() {
+        let mut builder = Builder::new();
+        let (a, dst) = (builder.bits(3, 70), builder.bits(3, 70));
+        let rows = |reg, count| Rows { reg, first: 0, step: 1, count };
+        for (node, count) in [(4, 2), (9, 1), (4, 1)] {
+            builder.at_node(node);
+            builder.interact(OpKind::And { a: rows(a, count), b: rows(a, count), dst: rows(dst, count) });
+        }
+        let bill = of_plan(&builder.finish(), &Ring { parties: 3 });
+        assert_eq!(bill.ands, BTreeMap::from([(4, 3 * 70), (9, 70)]));
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub use living::{
 pub use local::{Local, Progress};
 pub use material::{Instance, Kept, StorePath};
 pub use offline::{Made, Prepared, Sent, play_offline};
-pub use price::{price, price_lanes, price_offline, priced};
+pub use price::{branches_in_words, price, price_lanes, price_offline, priced};
 pub use registry::{parameters, protocol, protocols, stocks};
 pub use report::{Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};

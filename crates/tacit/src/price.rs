@@ -6,6 +6,7 @@ use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
 use tacit_engine::{Checks, Participants, Protocol};
+use tacit_program::Feature;
 use tacit_program::cost::{Cost, CostModel, Flow, Itemised, Phase, Step, of_plan};
 use tacit_program::plan::{Op, OpKind, Plan, Stage};
 use tacit_session::Session;
@@ -121,6 +122,26 @@ fn share_checks(bill: &mut Itemised, checks: &Checks) {
     for &(phase, rounds) in &checks.rounds {
         bill.share_rounds(phase, rounds);
     }
+    bill.transfers = bill.transfers.saturating_add(checks.transfers);
+}
+
+/// What a program's branches take under the protocol of a name, in words; `None` if it has none.
+///
+/// # Errors
+/// If there is no such protocol.
+pub fn branches_in_words(compiled: &Compiled, name: &str) -> Result<Option<&'static str>, Error> {
+    if compiled.program().branches() == 0 {
+        return Ok(None);
+    }
+    let capabilities = protocol(name)?.capabilities();
+    Ok(Some(if capabilities.offers(Feature::MaskedArms) {
+        "all arms are computed, and bytes on inputs are those of all; triples before inputs are those of the longest path"
+    } else if capabilities.offers(Feature::ZeroedArms) {
+        "all arms are computed, and bytes on inputs are those of all; products before inputs are, layer by layer, those of the \
+         arm with most"
+    } else {
+        "all arms are computed, and the bytes are those of all"
+    }))
 }
 
 /// Names to compare the prices of, if none is given: those of all protocols, and for a program that compares numbers also

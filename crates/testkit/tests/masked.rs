@@ -1,8 +1,12 @@
 //! Arms of branches that draw the same triples under masks, by a model tenant and by the protocol that ships: right results, no more
 //! triples than the longest path takes, and views that tell nothing of the arm that is taken.
 
+#[path = "masked/bounds.rs"]
+mod bounds;
 #[path = "masked/nested.rs"]
 mod nested;
+#[path = "masked/numbers.rs"]
+mod numbers;
 #[path = "masked/zeroed.rs"]
 mod zeroed;
 
@@ -407,7 +411,7 @@ fn every_nesting_is_right_and_takes_its_longest_path() {
 
 #[test]
 fn nestings_are_right_with_masks_of_transfers() {
-    for (seed, parties) in [(1, 2), (2, 2), (4, 3), (5, 3), (7, 4)] {
+    for (seed, parties) in [(1, 2), (2, 2), (4, 3), (5, 3), (7, 4), (8, 5), (11, 8)] {
         let (program, _) = nested(seed, 2).expect("it is well formed");
         let what = format!("{parties} parties, seed {seed}");
         equality::check(&subject(&GMW, parties), &program, &mut Rng::new(seed), &what);
@@ -427,7 +431,7 @@ fn nestings_are_right_among_all_numbers_of_parties() {
     }
 }
 
-/// Of a switch of four arms in each layer one message, and one for all of its conditions.
+/// Of a switch of four arms in each layer one message, and one round for all of its conditions.
 #[test]
 fn arms_share_messages() {
     let program = || -> Result<Program, ProgramError> {
@@ -456,6 +460,9 @@ fn arms_share_messages() {
         let online = run.trace.link(0, 1).filter(|one| one.at.part >= step::OPERATION).count();
         // Three bits s ^ t, each of its own; six layers; choices inside and outside.
         assert_eq!(online, 3 + 6 + 1 + 1, "{parties} parties");
+        // All s ^ t go in one round.
+        let rounds = cost::check(&subject(&MASKED, parties), &program, "a switch");
+        assert_eq!(rounds, (1 + 6 + 1 + 1, 1 + 6 + 1 + 1), "{parties} parties");
     }
 }
 

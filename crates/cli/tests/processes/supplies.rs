@@ -27,6 +27,11 @@ pub(crate) fn triples_are_measured_among_two_parties_or_more() {
         assert!((17_936.0..18_200.0).contains(&bytes), "{object}");
         assert!(number("per_second") > 0.0 && number("setup_seconds") > 0.0, "{object}");
     }
+    for field in ["fp64", "fp256", "fp512"] {
+        let object =
+            object(&["bench", "triples", "--protocol", "mascot", "--field", field, "--quick", "--json"]);
+        assert!(object["per_second"].as_f64() > Some(0.0), "{field}: {object}");
+    }
     for wrong in [&["--protocol", "mascot", "--parties", "1"][..], &["--protocol", "astra"], &[]] {
         let output = tacit(&[&["bench", "triples", "--quick"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");

@@ -13,7 +13,7 @@ pub(super) fn weight(plan: &Plan) -> u64 {
     let inside = plan.counted_ops().map(|(op, _, times)| {
         times.saturating_mul(match &op.kind {
             OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => register(*dst),
-            kind => ands(plan, kind),
+            kind => kind.ands(plan),
         })
     });
     ends.map(register).chain(inside).fold(0, u64::saturating_add)
@@ -28,18 +28,10 @@ pub(super) fn is_for_rings(plan: &Plan) -> bool {
             let terms = (shape.batch * shape.m * shape.k * shape.n) as u64;
             products = products.saturating_add(times.saturating_mul(terms));
         }
-        all_ands = all_ands.saturating_add(times.saturating_mul(ands(plan, &op.kind)));
+        all_ands = all_ands.saturating_add(times.saturating_mul(op.kind.ands(plan)));
     }
     let is_kept = !plan.keeps.is_empty() || !plan.kept.is_empty();
     is_kept || products > 0 && products.saturating_mul(16) >= all_ands
-}
-
-fn ands(plan: &Plan, kind: &OpKind) -> u64 {
-    match kind {
-        OpKind::And { dst, .. } => u64::from(dst.count).saturating_mul(kind.extent(plan) as u64),
-        OpKind::Circuit { circuit, .. } => circuit.ands().saturating_mul(kind.extent(plan) as u64),
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(super) fn may_be_in_arm(kind: &OpKind, domain: impl Fn(Reg) -> Domain) -> bo
 mod tests {
     use super::*;
     use crate::Feature;
-    use crate::plan::{Builder, To};
+    use crate::plan::{Builder, To, Width};
 
     #[test]
     fn arms_exclude_each_other_and_share_levels_after_their_condition() {
@@ -127,6 +127,34 @@ mod tests {
         let arm = builder.region(0, Rows::one(condition, 0), 1);
         builder.in_region(arm);
         builder.interact(OpKind::Open { a, dst: opened, how: Opening::Masked });
+    }
+
+    /// Nor is anything done there that parties know components for, or that depends on a number's own range.
+    #[test]
+    fn what_only_some_protocols_do_with_numbers_is_not_done_inside_a_branch() {
+        let ring = Domain::Ring(Width::W8);
+        let kinds = [
+            OpKind::Split { a: 1, bits: 8, s: 2 },
+            OpKind::Inject { a: Rows::one(0, 0), dst: 1 },
+            OpKind::Shift { a: 1, by: 3, dst: 3 },
+            OpKind::Msb { a: 1, dst: 0 },
+            OpKind::Shuffle { cols: vec![1], blocks: 4, turns: 3, dst: vec![3] },
+        ];
+        for kind in kinds {
+            assert!(!may_be_in_arm(&kind, |_| ring), "{kind:?}");
+            let in_arm = std::panic::catch_unwind(|| {
+                let mut builder = Builder::new();
+                let condition = builder.bits(1, 4);
+                let (_, _, _) = (builder.row(ring, 4), builder.bits(8, 4), builder.row(ring, 4));
+                let arm = builder.region(0, Rows::one(condition, 0), 1);
+                builder.in_region(arm);
+                builder.interact(kind.clone());
+            });
+            let refused = in_arm.expect_err("it is no step of an arm");
+            let message = refused.downcast_ref::<String>().map(String::as_str);
+            let message = message.or_else(|| refused.downcast_ref::<&str>().copied()).unwrap_or_default();
+            assert!(message.contains("tells something inside a branch"), "{kind:?}: {message}");
+        }
     }
 
     /// A branch with masks, in the making: its condition and swap.

@@ -302,6 +302,21 @@ impl OpKind {
             }
         }
     }
+
+    /// ANDs of rows and of circuits, on all instances.
+    pub fn ands(&self, plan: &Plan) -> u64 {
+        let of_one = match self {
+            Self::And { dst, .. } => u64::from(dst.count),
+            Self::Circuit { circuit, .. } => circuit.ands(),
+            _ => 0,
+        };
+        of_one.saturating_mul(self.extent(plan) as u64)
+    }
+
+    /// Whether it computes nothing but by [ANDs](Self::ands).
+    pub(crate) const fn is_of_ands(&self) -> bool {
+        matches!(self, Self::And { .. } | Self::Circuit { .. } | Self::Open { .. } | Self::Random { .. })
+    }
 }
 
 /// Takes in what is hashed.

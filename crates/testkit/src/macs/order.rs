@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use tacit_additive::{BIT_MASKS, MAC_COMMIT, MAC_OPEN};
 use tacit_engine::Protocol;
 use tacit_program::Range;
-use tacit_program::plan::{Builder, Domain, Form, OpKind, Plan, To};
+use tacit_program::plan::{Builder, Domain, Form, OpKind, Opening, Plan, To};
 use tacit_session::step;
 
 use crate::Case;
-use crate::conformance::order::{Release, Sent, held_to, withheld};
+use crate::conformance::order::{Early, Release, Sent, held_to, withheld};
 
 /// The table, for so many parties; clients have higher numbers. The first coin that a check on values tosses has the number
 /// `COIN`: the supply's come before.
@@ -87,6 +87,42 @@ const fn table_of_ranges<const SIZE: usize>() -> [Release; 2] {
     ]
 }
 
+/// What is released after hashes are compared, where a supply compares none: the first is of what owners told, and of each check there
+/// are one of what was opened and one of all commitments.
+const AFTER_HASHES: [Release; 3] = [
+    Release {
+        what: "a coin's commitment",
+        after: "all have compared a hash of what owners told",
+        is: |sent| is(sent, step::COIN_COMMIT),
+        waits_for: |coin, held| held.to == coin.from && is_hash(held, 0),
+    },
+    Release {
+        what: "a coin's commitment",
+        after: "all have compared a hash of what was opened",
+        is: |sent| is(sent, step::COIN_COMMIT),
+        waits_for: |coin, held| held.to == coin.from && is_hash(held, 1 + 2 * coin.at.op),
+    },
+    Release {
+        what: "the opening of a MAC check",
+        after: "all have compared a hash of all commitments",
+        is: |sent| is(sent, MAC_OPEN),
+        waits_for: |opening, held| held.to == opening.from && is_hash(held, 2 + 2 * opening.at.op),
+    },
+];
+
+/// What [`opened`] opens.
+const OPENINGS: [Release; 1] = [Release {
+    what: "an opening under a mask of a range",
+    after: "the check of all before is over at this party",
+    is: |sent| is_online(sent) && sent.at.op == 1,
+    waits_for: |opening, held| held.to == opening.from && is(held, MAC_OPEN) && held.at.op == 0,
+}];
+
+/// Whether a message is a hash that is compared, of this number.
+fn is_hash(sent: Sent, number: u32) -> bool {
+    is(sent, step::ECHO) && sent.at.op == number
+}
+
 fn is(sent: Sent, part: u16) -> bool {
     sent.at.part == part
 }
@@ -127,10 +163,29 @@ fn plan(domain: Domain, range: Option<Range>) -> Plan {
     build.finish()
 }
 
+/// A product, which the second operation opens.
+fn opened(domain: Domain, how: Opening) -> Plan {
+    let mut build = Builder::new();
+    let [x, y, product] = [(); 3].map(|()| build.row(domain, 3));
+    let public = build.public(domain, 3);
+    for (owner, reg) in [("P0", x), ("alice", y)] {
+        let owner = build.role(owner);
+        build.input(owner, reg);
+    }
+    build.interact(OpKind::Mul { a: x, b: y, dst: product });
+    build.interact(OpKind::Open { a: product, dst: public, how });
+    build.output(product, To::All);
+    build.finish()
+}
+
 fn case(protocol: &'static dyn Protocol, domain: Domain, range: Option<Range>, parties: usize) -> Case {
+    case_of(protocol, domain, plan(domain, range), parties)
+}
+
+fn case_of(protocol: &'static dyn Protocol, domain: Domain, plan: Plan, parties: usize) -> Case {
     let values =
         |values: [u64; 3]| values.iter().flat_map(|&low| [low, 0].into_iter().take(domain.limbs())).collect();
-    Case::new(protocol, parties, plan(domain, range), &[values([1, 2, 3]), values([7, 8, 9])])
+    Case::new(protocol, parties, plan, &[values([1, 2, 3]), values([7, 8, 9])])
 }
 
 /// Nothing leaves early, of two, three and five parties, where a supply tosses no coins; of five one in so many is tried.
@@ -141,6 +196,9 @@ pub fn held_to_the_table(protocol: &'static dyn Protocol, domain: Domain) {
     held_to(&[case(protocol, domain, None, 2)], &table::<2, 0>(), 1);
     held_to(&[case(protocol, domain, None, 3)], &table::<3, 0>(), 1);
     held_to(&[case(protocol, domain, None, 5)], &table::<5, 0>(), 3);
+    held_to(&[2, 3].map(|parties| case(protocol, domain, None, parties)), &AFTER_HASHES, 1);
+    let openings = |parties| case_of(protocol, domain, opened(domain, Opening::Verified), parties);
+    held_to(&[2, 3].map(openings), &OPENINGS, 1);
     let in_range = |parties| [case(protocol, domain, Range::new(-9, 20), parties)];
     held_to(&in_range(2), &table_of_ranges::<2>(), 1);
     held_to(&in_range(3), &table_of_ranges::<3>(), 1);
@@ -161,6 +219,16 @@ pub fn held_to_the_table_after<const COIN: u32>(
 
 /// What leaves early among three.
 pub fn early(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static str> {
-    let early = withheld(&case(protocol, domain, None, 3), &table::<3, 0>(), 1, None).early;
+    let table = [&table::<3, 0>()[..], &AFTER_HASHES].concat();
+    names(withheld(&case(protocol, domain, None, 3), &table, 1, None).early)
+}
+
+/// What leaves early among three where an opening is said to be under a mask that hides all, and isn't.
+pub fn early_openings(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static str> {
+    let case = case_of(protocol, domain, opened(domain, Opening::Masked), 3);
+    names(withheld(&case, &OPENINGS, 1, None).early)
+}
+
+fn names(early: Vec<Early>) -> Vec<&'static str> {
     early.into_iter().map(|early| early.what).collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -150,7 +150,13 @@ fn nothing_leaves_before_what_it_waits_for() {
 
 #[test]
 fn a_coin_before_the_last_opened_value_is_noticed() {
-    assert_eq!(order::early(mistaken(&[Mistake::CoinEarly]), SMALL), ["a coin's opening"]);
+    let early = order::early(mistaken(&[Mistake::CoinEarly]), SMALL);
+    assert_eq!(early, ["a coin's commitment", "a coin's opening"]);
+}
+
+#[test]
+fn openings_of_numbers_without_a_check_before_are_noticed() {
+    assert_eq!(order::early_openings(&MACS, SMALL), ["an opening under a mask of a range"]);
 }
 
 /// Errors that cancel under weights that are known before outputs are sent: they are, with the mistake.

@@ -1,10 +1,12 @@
 //! Heath, Kolesnikov, Peceny 2021, section 8: branches with masked triples, against a triple for each AND of all arms, and MOTIF.
 //!
-//! What is run is the paper's circuit: arms of 30,000 ANDs and as many sums in ten layers, from 128 bits to as many. Its bytes are
-//! those of links' counters. Under MOTIF they depend on how arms are aligned, so that what the paper's own would send is counted by the
-//! layers of 100 random circuits, and so is figure 8: the most ANDs that any arm has in each layer, and one for the input of each
-//! branch; a choice for each of them and two bits for each AND. What is run as MOTIF has ANDs as early as they can be, wherever the
-//! paper's generator put them, and opens less.
+//! What is run is the paper's circuit: arms of 30,000 ANDs and as many sums in ten layers, from 128 bits to as many. The bytes of
+//! figure 11's runs are those of links' counters; figures 9, 10 and 12 are prices, which tests hold to the counters.
+//!
+//! Under MOTIF bytes depend on how arms are aligned, so that what the paper's own would send is counted by the layers of 100 random
+//! circuits, and so is figure 8: the most ANDs that any arm has in each layer, and one for the input of each branch; a choice for each
+//! of them and two bits for each AND. What is run as MOTIF has ANDs as early as they can be, wherever the paper's generator put them,
+//! and opens less.
 
 use super::experiment::{Compared, Experiment, NOTHING, Paper, Run};
 use super::links::Links;
@@ -14,7 +16,8 @@ use crate::bench::random_circuit::branch;
 use crate::bench::spec::{ARM_GATES, ARM_WIRES, BenchArgs};
 use crate::bench::what::What;
 use crate::failure::Failure;
-use tacit::program::Phase;
+use std::sync::Arc;
+use tacit::program::{Itemised, Phase};
 use tacit::{Compiled, Local, price};
 use tacit_ot::{Params, Security};
 
@@ -36,6 +39,8 @@ const MASKED: &str = "gmw ot-height=1";
 const STANDARD: &str = "gmw ot-height=1 branching=standard";
 
 const MOTIF: &str = "gmw ot-height=1 branching=motif";
+/// Masks at full length, also where seeds would do.
+const VECTORS: &str = "gmw ot-height=1 branching=masked-vectors";
 
 /// ANDs of an arm where all is made small.
 const QUICK_GATES: usize = 300;
@@ -52,6 +57,12 @@ const GAINS: [[f64; 2]; 4] = [[1.0; 2], [2.96, 2.6], [2.96, 2.6], [14.4, 12.0]];
 
 /// Parties of figure 12.
 const PARTIES: std::ops::RangeInclusive<usize> = 4..=8;
+
+/// Ways to make masks among few parties, beside standard evaluation.
+const MASKS: [(usize, [(&str, &str); 3]); 2] = [
+    (2, [("ours by seeds", MASKED), ("ours by vectors", VECTORS), ("standard", STANDARD)]),
+    (3, [("ours by pairs of seeds", MASKED), ("ours by vectors", VECTORS), ("standard", STANDARD)]),
+];
 
 /// Circuits that are counted.
 const CIRCUITS: u64 = 100;
@@ -138,6 +149,21 @@ fn mean(all: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count)
 }
 
+/// A branch of so many arms.
+fn compiled(arms: usize, quick: bool) -> Result<Arc<Compiled>, Failure> {
+    Ok(Compiled::new(program(what(arms, quick)).map_err(tacit::Error::from)?)?)
+}
+
+/// What it takes among so many parties.
+fn priced(compiled: &Arc<Compiled>, protocol: &str, parties: usize) -> Result<Itemised, Failure> {
+    Ok(price(compiled, protocol, &Local::among(protocol, parties)?.parties)?)
+}
+
+/// Bytes that a party sends before inputs and on them.
+fn sent(cost: &Itemised) -> [f64; 2] {
+    [Phase::Offline, Phase::Online].map(|phase| cost.total.phase(phase).sent_by(0) as f64)
+}
+
 fn compared(runs: &[Run], quick: bool) -> Result<Vec<Compared>, Failure> {
     let mut rows = Vec::new();
     let mut row = |table, name: String, here, paper: Option<f64>| {
@@ -155,15 +181,21 @@ fn compared(runs: &[Run], quick: bool) -> Result<Vec<Compared>, Failure> {
     row("figure 8", "the same at worst".to_owned(), motif().fold(0.0, f64::max), Some(1.71));
     row("figure 8", "standard to ours".to_owned(), mean(more(Branching::Standard)), Some(2.0));
 
+    // Of one circuit and as they are made: in whole items.
+    let compiled = compiled(2, quick)?;
+    for (name, protocol) in [("ours", MASKED), ("MOTIF", MOTIF), ("standard", STANDARD)] {
+        let ots = priced(&compiled, protocol, 2)?.transfers as f64;
+        row("figure 8", format!("random OTs of {name} in the run, two arms"), ots, None);
+    }
+
     let arms = if quick { &ARMS[1..2] } else { &ARMS[..] };
     for &arms in arms {
         let counted = counted(arms);
-        let compiled = Compiled::new(program(what(arms, quick)).map_err(tacit::Error::from)?)?;
+        let compiled = self::compiled(arms, quick)?;
         for height in [1, 4] {
             let sent = |branching: &str| -> Result<[f64; 2], Failure> {
                 let protocol = &format!("gmw ot-height={height} branching={branching}");
-                let cost = price(&compiled, protocol, &Local::among(protocol, 2)?.parties)?.total;
-                Ok([Phase::Offline, Phase::Online].map(|phase| cost.phase(phase).sent_by(0) as f64))
+                Ok(sent(&priced(&compiled, protocol, 2)?))
             };
             let motif = |bytes: &dyn Fn(&Counted) -> f64| mean(counted.iter().map(bytes));
             let motif = [motif(&|one| one.offline(height)), motif(&Counted::online)];
@@ -191,14 +223,18 @@ fn compared(runs: &[Run], quick: bool) -> Result<Vec<Compared>, Failure> {
     }
 
     let widest = if quick { 4 } else { 16 };
-    let compiled = Compiled::new(program(what(widest, quick)).map_err(tacit::Error::from)?)?;
-    for parties in PARTIES {
-        for (name, protocol) in [("ours", MASKED), ("MOTIF", MOTIF), ("standard", STANDARD)] {
-            let cost = price(&compiled, protocol, &Local::among(protocol, parties)?.parties)?.total;
-            let bytes = |phase| cost.phase(phase).sent_by(0) as f64;
-            let all = bytes(Phase::Offline) + bytes(Phase::Online);
+    let compiled = self::compiled(widest, quick)?;
+    let of_many =
+        PARTIES.map(|parties| (parties, [("ours", MASKED), ("MOTIF", MOTIF), ("standard", STANDARD)]));
+    for (parties, ways) in MASKS.into_iter().chain(of_many) {
+        for (name, protocol) in ways {
             let name = format!("{name}, MB in all from each of {parties}, {widest} arms, k=1");
-            row("figure 12", name, 1e-6 * all, None);
+            row(
+                "figure 12",
+                name,
+                1e-6 * sent(&priced(&compiled, protocol, parties)?).iter().sum::<f64>(),
+                None,
+            );
         }
     }
 
@@ -254,6 +290,32 @@ mod tests {
         assert_eq!(counted.ots(Branching::Masked), 8 + 2 * 128 + 3);
         assert_eq!(counted.ots(Branching::Motif), 4 + 6 + 3);
         assert_eq!(counted.ots(Branching::Standard), 23 + 3 * 128);
+    }
+
+    /// Those of a plan are these, in whole items of 64 for each layer of each arm that has ANDs there.
+    #[test]
+    fn counts_are_those_of_plans() {
+        let compiled = compiled(4, true).unwrap();
+        let counted = Counted::new(4, QUICK_GATES, 0);
+        // Layers of the longest path, with two choices; and of all arms, with three.
+        for (branching, protocol, layers) in
+            [(Branching::Masked, MASKED, 10 + 2), (Branching::Standard, STANDARD, 4 * 10 + 3)]
+        {
+            let transfers = priced(&compiled, protocol, 2).unwrap().transfers;
+            let least = counted.ots(branching) as u64;
+            assert!((least..least + 64 * layers).contains(&transfers), "{protocol}: {transfers}, {least}");
+        }
+    }
+
+    /// The paper has 14.4 and 12.0.
+    #[test]
+    fn sixteen_arms_save_as_much_as_in_the_paper() {
+        let compiled = compiled(16, false).unwrap();
+        let [ours, standard] =
+            [MASKED, STANDARD].map(|protocol| sent(&priced(&compiled, protocol, 2).unwrap()));
+        assert!(standard[0] / ours[0] > 14.4, "{standard:?} {ours:?}");
+        let sum = |[before, on]: [f64; 2]| before + on;
+        assert!(sum(standard) / sum(ours) > 12.0, "{standard:?} {ours:?}");
     }
 
     /// Compositions of two arms that are as likely as any differ so much that MOTIF takes half as many OTs more.
