@@ -130,25 +130,24 @@ pub(super) fn piecewise(
     function: &Piecewise,
     width: usize,
 ) -> Vec<Wire> {
-    let parts = parts(b, style, x, function);
-    let (u, coefficients) = parts.split_last().expect("there is a place beside the coefficients");
+    let (selected, u) = located(b, style, x, function);
+    let terms = function.terms();
     let all = Range::point(i64::MIN.into()).hull(Range::point(i64::MAX.into()));
     let mut sum: Option<Word> = None;
-    for ((degree, coefficient), range) in
-        (0..coefficients.len()).rev().zip(coefficients).zip(function.sums(all))
-    {
+    for (degree, range) in (0..terms).rev().zip(function.sums(all)) {
+        let coefficient = chosen(b, &selected, &function.column(degree));
         let places = usize::from(function.places());
         sum = Some(match sum {
-            None if degree > 0 => coefficient.clone(),
+            None if degree > 0 => coefficient,
             sum => {
                 let places = if sum.is_some() { places } else { 0 };
                 let guard = if degree == 0 { usize::from(function.guard()) } else { 0 };
                 let bits = (Format::of_range(range.hull(Range::point(-1))).bits + 1).max(guard + 1) + places;
                 let mut columns = Columns::new(bits);
                 if let Some(sum) = sum {
-                    columns.product(b, &sum, u);
+                    columns.product(b, &sum, &u);
                 }
-                columns.shifted(b, coefficient, places, false);
+                columns.shifted(b, &coefficient, places, false);
                 columns.constant(((1_i128 << guard) >> 1) << places);
                 Word { bits: columns.total(b, style)[places + guard..].to_vec(), signed: true }
             }
@@ -158,20 +157,13 @@ pub(super) fn piecewise(
     sum.modulo(b, width)
 }
 
-/// The coefficients of the piece that a number is in, from the highest on, and the place in it.
-pub(super) fn parts(b: &mut Builder, style: Style, x: &Word, function: &Piecewise) -> Vec<Word> {
+/// Which piece of a function a number is in, a bit for each, and the place in it.
+pub(super) fn located(b: &mut Builder, style: Style, x: &Word, function: &Piecewise) -> (Vec<Wire>, Word) {
     let (selected, u) = match function.pieces() {
         Pieces::Even { low, high, bits } => even(b, style, x, [low, high], bits, function.places()),
         Pieces::Octaves { bits, parts } => octaves(b, x, bits, parts, function.places()),
     };
-    let terms = function.terms();
-    let mut parts = Vec::with_capacity(terms + 1);
-    for degree in (0..terms).rev() {
-        let column: Vec<i64> = function.coefficients().iter().skip(degree).step_by(terms).copied().collect();
-        parts.push(chosen(b, &selected, &column));
-    }
-    parts.push(Word { bits: u, signed: false });
-    parts
+    (selected, Word { bits: u, signed: false })
 }
 
 /// Which of even pieces a number is in, a bit for each, and the place in it.
@@ -304,7 +296,7 @@ fn one_hot(b: &mut Builder, bits: &[Wire]) -> Vec<Wire> {
 }
 
 /// The number of a table that is selected.
-fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
+pub(super) fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
     let range = Range::of_values(&table.iter().map(|&number| number.into()).collect::<Vec<_>>());
     let Format { bits, signed } = Format::of_range(range.unwrap_or(Range::point(0)));
     let bit = |place: usize| {

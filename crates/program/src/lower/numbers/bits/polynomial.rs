@@ -2,9 +2,9 @@
 //!
 //! A circuit finds the piece that a number is in, with its coefficients and the place in it; these become numbers ([`super::compose`]). Then
 //! a step of Horner's rule is a product and a truncation of it, where a circuit has an AND for each two bits and as many again to
-//! add them. Each step rounds as [`Piecewise`] says, so results are those of the circuit ([`functions::piecewise`]). The last one rounds
-//! once: with `p` places and `g` bits of guard, `floor((floor(s u / 2^p) + c + 2^(g-1)) / 2^g)` is
-//! `floor((s u + 2^p c + 2^(p+g-1)) / 2^(p+g))`.
+//! add them. Each step rounds as [`Piecewise`] says, so results are those of the circuit ([`functions::piecewise`]). The last one has one
+//! truncation, too: with `p` places, `g` bits of guard and `c + 2^(g-1) = 2^g h + l`, `floor((floor(s u / 2^p) + c + 2^(g-1)) / 2^g)` is
+//! `h + floor((s u + 2^p l) / 2^(p+g))`. Tables have `h` and `l` in the place of `c`.
 
 use tacit_circuit::arith::Style;
 use tacit_circuit::{Builder, Layered, Wire};
@@ -35,7 +35,7 @@ impl Lowering<'_> {
     ) -> Option<Reg> {
         let of = self.ty(id);
         let ranges = products(function, of.range, domain)?;
-        let (len, ring, count) = (ty.len(), domain.bits() as usize, function.terms() + 1);
+        let (len, ring, count) = (ty.len(), domain.bits() as usize, parts_of(function));
         let offered = [Feature::Compose, Feature::Inject, Feature::Shift, Feature::Mul];
         if offered.into_iter().any(|feature| !self.capabilities.offers(feature))
             || !of.secret
@@ -60,33 +60,20 @@ impl Lowering<'_> {
         let u = part(self, count - 1);
         let mut sum = part(self, 0);
         for (step, range) in (1..).zip(ranges) {
-            let (coefficient, product) = (part(self, step), self.mul(&sum, &u));
-            let is_last = step + 1 == function.terms();
-            sum = self.next_sum(function, [&product, &coefficient], range, is_last);
+            let (coefficient, mut product) = (part(self, step), self.mul(&sum, &u));
+            let mut by = function.places();
+            if step + 1 == function.terms() && function.guard() > 0 {
+                let unit = Term::integer(1 << by, domain, len);
+                let low = part(self, step + 1);
+                let low = self.mul(&low, &unit);
+                product = self.add(&product, &low);
+                by += function.guard();
+            }
+            let product = self.register(&product);
+            let shifted = self.truncated(product, range, by, Rounding::Floor);
+            sum = self.add(&Term::Secret(shifted), &coefficient);
         }
         Some(self.register(&sum))
-    }
-
-    /// A product and a coefficient as the next sum; `range` is that of what is truncated.
-    fn next_sum(
-        &mut self,
-        function: &Piecewise,
-        [product, coefficient]: [&Term; 2],
-        range: Range,
-        is_last: bool,
-    ) -> Term {
-        let (domain, len, places) = (self.domain_of(product), self.len_of(product), function.places());
-        if !is_last {
-            let product = self.register(product);
-            let shifted = self.truncated(product, range, places, Rounding::Floor);
-            return self.add(&Term::Secret(shifted), coefficient);
-        }
-        let unit = Term::integer(1 << places, domain, len);
-        let raised = self.mul(coefficient, &unit);
-        let sum = self.add(product, &raised);
-        let sum = self.register(&sum);
-        let rounding = if function.guard() == 0 { Rounding::Floor } else { Rounding::Nearest };
-        Term::Secret(self.truncated(sum, range, places + function.guard(), rounding))
     }
 
     /// Whether the ring takes less than a circuit and a composition of its result: bits that each party sends, and rounds. What both
@@ -103,7 +90,7 @@ impl Lowering<'_> {
             (layered.ands(), u64::from(layered.depth()))
         };
         let (ands, depth) = laid(&|b, x| {
-            let wires = b.input(((terms + 1) * ring) as u32);
+            let wires = b.input((parts_of(function) as u64 * ring) as u32);
             masked_parts(b, style, x, function, &wires)
         });
         let places = u64::from(function.places());
@@ -111,7 +98,7 @@ impl Lowering<'_> {
         let step = ring + 4 * ring / 3 + ring + 3 * places + places / 3;
         let step_rounds = 7 + u64::from(places.ilog2());
         let in_ring = weigh(
-            ands + (terms + 1) * composed_bits(ring) + (terms - 1) * step,
+            ands + parts_of(function) as u64 * composed_bits(ring) + (terms - 1) * step,
             depth + 2 + (terms - 1) * step_rounds,
         );
         let format = Format::of(ty);
@@ -131,17 +118,32 @@ fn products(function: &Piecewise, of: Range, domain: Domain) -> Option<Vec<Range
     let u = Range::point(0).hull(Range::point((1 << places) - 1));
     let sums = function.sums(of);
     let mut ranges: Vec<Range> = sums[..terms - 1].iter().map(|sum| sum.mul(u)).collect();
-    // The last product and coefficient are 2^p times their sum, and less than that more.
-    let unit = Range::point(1 << places);
-    let last = sums[terms - 1].mul(unit).add(u);
-    ranges[terms - 2] = last.add(Range::point(0).hull(Range::point(1 << by >> 1)));
+    let low = Range::point(0).hull(Range::point((1 << by) - (1 << places)));
+    ranges[terms - 2] = ranges[terms - 2].add(low);
     let room = Range::point(-1 << (width.bits() - 2)).hull(Range::point((1 << (width.bits() - 2)) - 1));
     ranges.iter().all(|&range| room.covers(range)).then_some(ranges)
 }
 
-/// Coefficients from the highest on, and the place in the piece, each less its part of a mask.
+/// How many numbers a piece's coefficients are, with the place in it.
+fn parts_of(function: &Piecewise) -> usize {
+    function.terms() + 1 + usize::from(function.guard() > 0)
+}
+
+/// Coefficients from the highest on, of which the last is in two parts where there is a guard, and the place in the piece; each less its
+/// mask.
 fn masked_parts(b: &mut Builder, style: Style, x: &Word, function: &Piecewise, masks: &[Wire]) -> Vec<Wire> {
-    let parts = functions::parts(b, style, x, function);
+    let (selected, u) = functions::located(b, style, x, function);
+    let mut tables: Vec<Vec<i64>> =
+        (0..function.terms()).rev().map(|degree| function.column(degree)).collect();
+    if function.guard() > 0
+        && let Some(last) = tables.pop()
+    {
+        let (guard, half) = (function.guard(), 1 << function.guard() >> 1);
+        tables.push(last.iter().map(|c| (c + half) >> guard).collect());
+        tables.push(last.iter().map(|c| (c + half) & ((1 << guard) - 1)).collect());
+    }
+    let mut parts: Vec<Word> = tables.iter().map(|table| functions::chosen(b, &selected, table)).collect();
+    parts.push(u);
     let masks = masks.chunks(masks.len() / parts.len());
     parts.iter().zip(masks).flat_map(|(part, mask)| less_mask(b, style, part, mask)).collect()
 }
@@ -165,6 +167,7 @@ mod tests {
         let octaves = Pieces::Octaves { bits: 13, parts: 1 };
         for (pieces, count, places, guard, terms, most, in_ring) in [
             (even(9), 24, 9, 4, 4, 1 << 48, true),
+            (even(9), 24, 9, 12, 2, 1 << 52, true),
             (even(9), 24, 5, 0, 3, 1 << 40, true),
             (even(10), 12, 10, 3, 2, 1 << 51, true),
             (octaves, 26, 11, 2, 3, 1 << 45, true),
