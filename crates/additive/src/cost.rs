@@ -52,6 +52,8 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
         | OpKind::Inject { .. }
         | OpKind::Shift { .. }
         | OpKind::Msb { .. }
+        | OpKind::PairMask { .. }
+        | OpKind::Compose { .. }
         | OpKind::Shuffle { .. } => {
             unreachable!("plans ask for what the protocol offers")
         }

@@ -123,6 +123,8 @@ impl Engine for AdditiveEngine {
             | OpKind::Inject { .. }
             | OpKind::Shift { .. }
             | OpKind::Msb { .. }
+            | OpKind::PairMask { .. }
+            | OpKind::Compose { .. }
             | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
@@ -170,6 +172,8 @@ impl Engine for AdditiveEngine {
             | OpKind::Inject { .. }
             | OpKind::Shift { .. }
             | OpKind::Msb { .. }
+            | OpKind::PairMask { .. }
+            | OpKind::Compose { .. }
             | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }

@@ -27,6 +27,8 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
         | OpKind::Shift { .. }
         | OpKind::Open { .. }
         | OpKind::Random { .. }
+        | OpKind::PairMask { .. }
+        | OpKind::Compose { .. }
         | OpKind::Shuffle { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {

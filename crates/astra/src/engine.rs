@@ -39,7 +39,11 @@ impl AstraEngine {
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_begin(job, kind),
             &OpKind::Msb { a, dst } => self.msb_begin(job, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+            OpKind::Open { .. }
+            | OpKind::Random { .. }
+            | OpKind::PairMask { .. }
+            | OpKind::Compose { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }
         }
@@ -190,7 +194,11 @@ impl Engine for AstraEngine {
             &OpKind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
             OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_finish(job, from, kind),
             &OpKind::Msb { a, dst } => self.msb_finish(job, from, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+            OpKind::Open { .. }
+            | OpKind::Random { .. }
+            | OpKind::PairMask { .. }
+            | OpKind::Compose { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }
         }?;

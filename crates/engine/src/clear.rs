@@ -130,6 +130,16 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
+    fn compose(&mut self, a: Reg, mask: Reg, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        with_word!(self.bank.width(dst), W => {
+            let all = ..out.words_mut::<W>().len();
+            let [a, mask] = [a, mask].map(|reg| &self.bank.get(reg).words::<W>()[all]);
+            ring::add(a, mask, out.words_mut());
+        });
+        self.bank.put(dst, out);
+    }
+
     /// An order that looks random, always the same for an operation: results that a plan reveals don't depend on it.
     fn shuffle(&mut self, op: u32, cols: &[Reg], blocks: usize, dst: &[Reg]) {
         let mut order: Vec<u32> = (0..blocks as u32).collect();
@@ -234,6 +244,8 @@ impl Engine for ClearEngine {
             OpKind::Msb { a, dst } => self.msb(a, dst),
             OpKind::Open { a, dst, .. } => self.open(a, dst),
             OpKind::Random { dst, bits } => self.random(job.op, dst, bits),
+            OpKind::PairMask { dst, .. } => self.random(job.op, dst, true),
+            OpKind::Compose { a, mask, dst } => self.compose(a, mask, dst),
             OpKind::Circuit { .. } | OpKind::Shuffle { .. } => unreachable!("done above"),
         }
         Ok(())

@@ -155,6 +155,9 @@ fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
         | OpKind::Inject { dst, .. }
         | OpKind::Open { dst, .. }
         | OpKind::Random { dst, .. } => (register(*dst).cols, columns_per_message(ring_bits(*dst))),
+        // A mask takes no message: its columns are numbers, as those that are composed with it.
+        OpKind::PairMask { bits, .. } => (kind.extent(plan), columns_per_message(u64::from(*bits))),
+        OpKind::Compose { dst, .. } => (kind.extent(plan), columns_per_message(ring_bits(*dst))),
         OpKind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
         // A block's bits are bounded, so that the fewest blocks still are one message.
         OpKind::Shuffle { cols, blocks, .. } => {

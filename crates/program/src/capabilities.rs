@@ -69,10 +69,15 @@ pub enum Feature {
     WideRings,
     /// [`Local::Insertion`](crate::plan::Local::Insertion).
     Insertion,
+    /// [`OpKind::PairMask`](crate::plan::OpKind::PairMask) and [`OpKind::Compose`](crate::plan::OpKind::Compose), for rings up to 2^64.
+    ///
+    /// # Security
+    /// It trusts those who know a mask.
+    Compose,
 }
 
 impl Feature {
-    const ALL: [Self; 28] = [
+    const ALL: [Self; 29] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -101,6 +106,7 @@ impl Feature {
         Self::ZeroedArms,
         Self::WideRings,
         Self::Insertion,
+        Self::Compose,
     ];
 
     /// In words, as what a protocol lacks.
@@ -131,6 +137,7 @@ impl Feature {
             Self::Keep => "values that stay from one run to the next",
             Self::ZeroedArms => "arms of zeros",
             Self::Insertion => "sorting by opened comparisons",
+            Self::Compose => "numbers from all of their bits at once",
         }
     }
 }

@@ -108,6 +108,11 @@ impl Piecewise {
         &self.coefficients
     }
 
+    /// The coefficient of a degree, piece by piece.
+    pub(crate) fn column(&self, degree: usize) -> Vec<i64> {
+        self.coefficients.iter().skip(degree).step_by(self.terms).copied().collect()
+    }
+
     /// The piece that a number is in, and how far into it.
     fn place(&self, x: i128) -> (usize, i128) {
         let (piece, within, rest) = match self.pieces {

@@ -1,11 +1,12 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
+use crate::compose::{Third, thirds};
 use crate::openings::DIGEST_BYTES;
 use crate::scheme::{SCHEME, held_streams};
 use crate::zero_sharing::ZeroSharing;
 use tacit_engine::Participants;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
-use tacit_program::plan::{Components, InputOp, Op, OpKind, Plan};
+use tacit_program::plan::{Components, InputOp, Op, OpKind, Plan, Reg, Register};
 use tacit_threeparty::cost::{SEED_BITS, bits_of, result_bits};
 use tacit_threeparty::{PARTIES, Scheme, next, prev};
 
@@ -38,6 +39,8 @@ fn operation(scheme: &Scheme, plan: &Plan, op: &Op, stage: u32, zero_sharing: Ze
         OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],
         OpKind::Inject { .. } => select(bits, 1, stage),
         OpKind::Shift { .. } => select(bits, 2, stage),
+        OpKind::PairMask { .. } => vec![],
+        OpKind::Compose { dst, .. } => composed(plan, *dst, stage),
         OpKind::Shuffle { cols, .. } => {
             cols.iter().flat_map(|&reg| shuffled(bits_of(plan, reg), stage as usize)).collect()
         }
@@ -67,6 +70,17 @@ fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
 fn shuffled(bits: u64, turn: usize) -> [Flow; 2] {
     let (from, to) = (turn, next(turn));
     [Flow { from, to, bits }, Flow { from: to, to: from, bits }]
+}
+
+/// A number for each of a third, from one of the two that know its mask to the party that doesn't, and then back.
+fn composed(plan: &Plan, dst: Reg, stage: u32) -> Vec<Flow> {
+    let Register { domain, cols, .. } = plan.register(dst);
+    let flow = |third: Third| {
+        let (from, to) = (third.masked(), third.shown());
+        let (from, to) = if stage == 0 { (from, to) } else { (to, from) };
+        Flow { from, to, bits: third.cols.len() as u64 * domain.bits() }
+    };
+    thirds(0..cols, cols).map(flow).collect()
 }
 
 fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {

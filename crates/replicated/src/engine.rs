@@ -1,5 +1,6 @@
 //! Which operation goes where.
 
+use crate::compose;
 #[cfg(feature = "planted")]
 use crate::planted::{Mistake, planted};
 use crate::reads::Reads;
@@ -59,6 +60,10 @@ impl Engine for ReplicatedEngine {
         })
     }
 
+    fn has_online_messages(&self, op: u32, _: u32) -> bool {
+        !matches!(self.party.plan.op(op).kind, OpKind::PairMask { .. })
+    }
+
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
         match &plan.op(job.op).kind {
@@ -70,6 +75,11 @@ impl Engine for ReplicatedEngine {
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             OpKind::Shuffle { cols, blocks, dst, .. } => self.shuffle_begin(job, cols, *blocks, dst),
             &OpKind::Open { a, .. } => self.open_begin(job, a),
+            &OpKind::PairMask { bits, dst } => {
+                self.pair_mask(job, bits, dst);
+                Ok(())
+            }
+            &OpKind::Compose { a, mask, dst } => self.compose_begin(job, [a, mask, dst]),
             OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }
     }
@@ -91,6 +101,14 @@ impl Engine for ReplicatedEngine {
             },
             (OpKind::Open { .. }, me, _) if self.verified.is_some() && job.last => &[next(me), prev(me)],
             (OpKind::Open { .. }, me, _) => &[next(me)],
+            (&OpKind::Compose { dst, .. }, me, stage) => {
+                let cols = self.party.plan.register(dst).cols;
+                match compose::sender(job.cols.clone(), cols, me, stage) {
+                    Some(sender) if sender == next(me) => &[next(me)],
+                    Some(_) => &[prev(me)],
+                    None => &[],
+                }
+            }
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
@@ -99,6 +117,7 @@ impl Engine for ReplicatedEngine {
                 | OpKind::Inject { .. }
                 | OpKind::Shift { .. }
                 | OpKind::Msb { .. }
+                | OpKind::PairMask { .. }
                 | OpKind::Random { .. },
                 ..,
             ) => &[],
@@ -122,6 +141,8 @@ impl Engine for ReplicatedEngine {
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
             OpKind::Shuffle { blocks, dst, .. } => self.shuffle_finish(job, *blocks, dst),
             &OpKind::Open { a, dst, .. } => self.open_finish(job, a, dst),
+            OpKind::PairMask { .. } => Ok(()),
+            &OpKind::Compose { a, dst, .. } => self.compose_finish(job, a, dst),
             OpKind::Msb { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }
     }

@@ -18,6 +18,7 @@
 pub mod attackers;
 mod checks;
 mod circuit;
+mod compose;
 mod conversions;
 mod cost;
 mod engine;
@@ -55,7 +56,7 @@ use tacit_engine::{
     Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::Plan;
+use tacit_program::plan::{Op, OpKind, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
@@ -120,7 +121,10 @@ impl Protocol for Replicated {
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
     fn capabilities(&self) -> Capabilities {
-        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep).with(Feature::PublicInputs);
+        let all = Capabilities::TWO_COMPONENTS
+            .with(Feature::Compose)
+            .with(Feature::Keep)
+            .with(Feature::PublicInputs);
         match self.zero_sharing {
             ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,
@@ -129,6 +133,11 @@ impl Protocol for Replicated {
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
         cost::price(&SCHEME, self.zero_sharing, plan, participants, step)
+    }
+
+    /// A mask that two parties draw takes none.
+    fn has_online_messages(&self, op: &Op, _: u32) -> bool {
+        !matches!(op.kind, OpKind::PairMask { .. })
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {

@@ -70,6 +70,8 @@ pub enum Mistake {
     PrimeEarly,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
+    /// Numbers that are composed have no masks.
+    PairUnmasked,
     /// A shuffle's orders leave everything where it was.
     ShuffleInPlace,
     /// A party's orders have one place twice, and another not at all.

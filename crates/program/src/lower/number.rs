@@ -101,7 +101,7 @@ impl Lowering<'_> {
     }
 
     /// As [`Self::truncate`], of a register's numbers, which are in `range`.
-    fn truncated(&mut self, x: Reg, range: Range, by: u8, rounding: Rounding) -> Reg {
+    pub(super) fn truncated(&mut self, x: Reg, range: Range, by: u8, rounding: Rounding) -> Reg {
         let shape = self.plan.shape(x);
         let half = rounding.half(by);
         let range = range.add(Range::point(half));

@@ -1,6 +1,9 @@
-//! What a plan sends, roughly: to choose between numbers in rings and numbers as bits, where a protocol has both.
+//! What a plan sends, roughly: to choose between ways that a protocol has beside one another, as numbers in rings and numbers as bits.
 
 use crate::plan::{OpKind, Plan};
+
+/// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
+pub(super) const ROUND: u64 = 1 << 18;
 
 /// Bits that each party sends for inputs, ANDs, products and outputs, as three parties with replicated shares do. Checks are
 /// left out: what they take hardly grows with a program.

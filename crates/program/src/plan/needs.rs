@@ -26,6 +26,7 @@ pub(super) fn of_operation(kind: &OpKind) -> Features {
         OpKind::Shift { .. } => Feature::Shift,
         OpKind::Msb { .. } => Feature::Msb,
         OpKind::Random { .. } => Feature::Random,
+        OpKind::PairMask { .. } | OpKind::Compose { .. } => Feature::Compose,
         OpKind::Shuffle { .. } => Feature::Shuffle,
         OpKind::Open { how: Opening::Masked, .. } => Feature::MaskedOpening,
         OpKind::Open { how: Opening::Verified, .. } => Feature::VerifiedOpening,

@@ -53,6 +53,8 @@ pub(super) fn may_be_in_arm(kind: &OpKind, domain: impl Fn(Reg) -> Domain) -> bo
         | OpKind::Inject { .. }
         | OpKind::Shift { .. }
         | OpKind::Msb { .. }
+        | OpKind::PairMask { .. }
+        | OpKind::Compose { .. }
         | OpKind::Shuffle { .. } => false,
     }
 }

@@ -183,6 +183,13 @@ pub enum OpKind {
     /// Either domain, one row: elements that nobody knows, uniform and independent of each other; if `bits`, each of them 0
     /// or 1.
     Random { dst: Reg, bits: bool },
+    /// Bits, one row: uniform numbers of so many bits, one after another. Each is known to all parties but one, to whom
+    /// [`Self::Compose`] may show what it masks.
+    PairMask { bits: u8, dst: Reg },
+    /// One row of bits, numbers of as many as the ring of `dst` has, one after another, to that ring: `dst = a + mask`, where `a` is
+    /// the bits of a difference that `mask` hides, a register of [`Self::PairMask`] that nothing else opens. The party that doesn't
+    /// know a number's mask learns its difference. Two stages.
+    Compose { a: Reg, mask: Reg, dst: Reg },
 }
 
 impl OpKind {
@@ -199,6 +206,8 @@ impl OpKind {
             Self::Circuit { .. } => "Circuit",
             Self::Open { .. } => "Open",
             Self::Random { .. } => "Random",
+            Self::PairMask { .. } => "PairMask",
+            Self::Compose { .. } => "Compose",
             Self::Shuffle { .. } => "Shuffle",
         }
     }
@@ -212,8 +221,9 @@ impl OpKind {
             | Self::Split { .. }
             | Self::Circuit { .. }
             | Self::Open { .. }
-            | Self::Random { .. } => 1,
-            Self::Inject { .. } | Self::Shift { .. } | Self::Msb { .. } => 2,
+            | Self::Random { .. }
+            | Self::PairMask { .. } => 1,
+            Self::Inject { .. } | Self::Shift { .. } | Self::Msb { .. } | Self::Compose { .. } => 2,
             Self::Shuffle { turns, .. } => *turns,
         }
     }
@@ -234,7 +244,8 @@ impl OpKind {
             Self::Split { a, .. } | Self::Shift { a, .. } | Self::Msb { a, .. } | Self::Open { a, .. } => {
                 vec![*a]
             }
-            Self::Random { .. } => vec![],
+            Self::Random { .. } | Self::PairMask { .. } => vec![],
+            Self::Compose { a, mask, .. } => vec![*a, *mask],
             Self::Shuffle { cols, .. } => cols.clone(),
             Self::Inject { a, .. } => vec![a.reg],
             Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
@@ -264,7 +275,9 @@ impl OpKind {
             | Self::Msb { dst, .. }
             | Self::Circuit { dst, .. }
             | Self::Open { dst, .. }
-            | Self::Random { dst, .. } => vec![*dst],
+            | Self::Random { dst, .. }
+            | Self::PairMask { dst, .. }
+            | Self::Compose { dst, .. } => vec![*dst],
             Self::Shuffle { dst, .. } => dst.clone(),
         }
     }

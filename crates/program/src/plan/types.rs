@@ -293,7 +293,9 @@ impl OpKind {
             | Self::Shift { dst, .. }
             | Self::Msb { dst, .. }
             | Self::Open { dst, .. }
-            | Self::Random { dst, .. } => plan.registers[*dst as usize].cols,
+            | Self::Random { dst, .. }
+            | Self::Compose { dst, .. } => plan.registers[*dst as usize].cols,
+            Self::PairMask { bits, dst } => plan.registers[*dst as usize].cols / usize::from(*bits),
             Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
             Self::Split { s, .. } => plan.registers[*s as usize].cols,
             Self::Shuffle { blocks, .. } => *blocks,

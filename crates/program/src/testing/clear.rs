@@ -8,7 +8,7 @@ use proptest::test_runner::TestRng;
 use crate::insertion;
 use crate::plan::{
     Domain, Form, Insertion, Layout, Local, MatrixShape, Modulus, OpKind, Opening, Operand, OutputOp, Plan,
-    Public, Reg, Rows, SECOND_COMPONENT, Section,
+    Public, Reg, Register, Rows, SECOND_COMPONENT, Section,
 };
 use crate::value::words_of;
 
@@ -141,6 +141,17 @@ impl<'a> Clear<'a> {
                     if *bits { drawn & 1 } else { modulus.reduce_unsigned(drawn) }
                 };
                 vec![(Rows::one(*dst, 0), (0..cols).map(&mut draw).collect())]
+            }
+            OpKind::PairMask { dst, .. } => {
+                let drawn = (0..self.plan.register(*dst).cols).map(|_| u128::from(self.rng.next_u64() & 1));
+                vec![(Rows::one(*dst, 0), drawn.collect())]
+            }
+            OpKind::Compose { a, mask, dst } => {
+                let Register { domain, cols, .. } = self.plan.register(*dst);
+                let width = domain.bits() as u8;
+                let [a, mask] = [a, mask].map(|&reg| numbers(&self.read(reg), width, false));
+                assert_eq!([a.len(), mask.len()], [cols; 2], "as many bits as the numbers have");
+                vec![(Rows::one(*dst, 0), zip(&a, &mask, |a, b| domain.modulus().add(a, b)))]
             }
             OpKind::Msb { a, dst } => {
                 let top = self.plan.register(*a).domain.bits() - 1;

@@ -162,6 +162,7 @@ fn slack(plan: &Plan) -> usize {
                 | OpKind::Inject { .. }
                 | OpKind::Shift { .. }
                 | OpKind::Msb { .. }
+                | OpKind::Compose { .. }
                 | OpKind::Shuffle { .. }
         );
         converted || op.parts() != Components::ALL

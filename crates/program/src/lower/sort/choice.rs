@@ -3,13 +3,11 @@
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
 use crate::lower::shuffle::BLOCK_BITS;
+use crate::lower::weight::ROUND;
 use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::program::Program;
 use crate::width::Format;
-
-/// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
-const ROUND: u64 = 1 << 18;
 
 /// Rounds of the proofs that come before an opening, where numbers have three components: parties may deviate then.
 const CHECK: u64 = 12;

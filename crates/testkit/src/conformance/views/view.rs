@@ -164,7 +164,9 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
             | OpKind::Inject { dst, .. }
             | OpKind::Shift { dst, .. }
             | OpKind::Open { dst, .. }
-            | OpKind::Random { dst, .. } => plan.register(*dst).domain,
+            | OpKind::Random { dst, .. }
+            | OpKind::PairMask { dst, .. }
+            | OpKind::Compose { dst, .. } => plan.register(*dst).domain,
             OpKind::Shuffle { dst, .. } => plan.register(dst[0]).domain,
         };
         ((at.op, Some(stage)), flows(case, Phase::Online, Step::Stage { op, stage }), domain.bits())

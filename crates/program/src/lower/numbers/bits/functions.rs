@@ -11,8 +11,8 @@ use crate::width::Format;
 /// `a 2^by / b` to the nearest, ties up, for a `b` of 0 as for 1, in so many bits.
 ///
 /// With `N = a 2^(by + 1) + b`, for a `b` above 0, it is `floor(N / 2 b)`, and so `floor(floor(N / 2) / b)`: a digit for each bit of
-/// the result, from the highest, of an AND for each bit of `b`. A negative `N` is complemented first, and the quotient last. A `b` below 0
-/// turns both signs.
+/// the result, from the highest, of an AND for each bit of `b`, or for each bit that is left of `N` from the digit on, where these are fewer.
+/// A negative `N` is complemented first, and the quotient last. A `b` below 0 turns both signs.
 pub(super) fn ratio(
     b: &mut Builder,
     style: Style,
@@ -25,38 +25,60 @@ pub(super) fn ratio(
     let divisor_bits = y.bits.len();
     let y = y.modulo(b, divisor_bits);
     let mut y = negated_if(b, style, &y, turned);
-    let some = any(b, &y);
-    let none = b.not(some);
+    let mut some_from = some_from(b, style, &y);
+    let none = b.not(some_from[0]);
     y[0] = b.xor(y[0], none);
+    some_from[0] = b.constant(true);
     let bits = (x.bits.len() + by + 1).max(divisor_bits) + 2;
-    let x = x.modulo(b, bits);
-    let x = negated_if(b, style, &x, turned);
+    // A bit more, for the least number's negative.
+    let most_x = 1_u128 << (x.bits.len() - usize::from(x.signed));
+    let x = x.modulo(b, x.bits.len() + 1);
+    let x = Word { bits: negated_if(b, style, &x, turned), signed: true }.modulo(b, bits);
     let x = arith::shift_left(b, &x, by + 1);
     let raised = Word { bits: y.clone(), signed: false }.modulo(b, bits);
     let sum = arith::add(b, style, &x, &raised);
     let (below, sum) = divided_sign(b, &sum);
     let dividend = &sum[1..];
+    let dividend_bits = (((most_x << (by + 1)) + (1 << divisor_bits)) >> 1).ilog2() as usize + 1;
     let digits = width.min(most).min(dividend.len());
     let high = Word { bits: dividend[digits..].to_vec(), signed: false };
-    let divisor = Word { bits: y.clone(), signed: false };
     let mut quotient = Vec::with_capacity(digits);
     // What is left, from -y to y - 1, in two's complement: what isn't negative loses y next, and the rest gains it (division that doesn't
     // restore; Parhami, section 13.4). To take or to add is an exclusive or of y, so that a digit costs an addition.
-    let mut left = high.modulo(b, y.len());
-    left.push(b.constant(false));
+    //
+    // While the dividend has fewer bits down to a digit than y may have, what is left is computed modulo 2 to the number of these, and one
+    // more. Its sign stands in the highest, unless y has a bit beyond: then the digit is 0, and what is left is less y.
+    let zero = b.constant(false);
+    let low = |place: usize| dividend_bits.saturating_sub(place).min(y.len());
+    let mut left = high.modulo(b, low(digits));
+    left.push(zero);
     let mut takes = b.constant(true);
-    for &bit in dividend[..digits].iter().rev() {
+    for (place, &bit) in dividend[..digits].iter().enumerate().rev() {
+        let bits = low(place);
         left.insert(0, bit);
-        left.pop();
-        let mut other: Vec<Wire> = y.iter().map(|&bit| b.xor(bit, takes)).collect();
-        other.push(takes);
+        left.truncate(bits + 1);
+        let taken = y.iter().copied().chain([zero]).take(bits + 1);
+        let other: Vec<Wire> = taken.map(|bit| b.xor(bit, takes)).collect();
         left = arith::add_modulo(b, style, &left, &other, takes);
-        takes = b.not(left[y.len()]);
+        takes = b.not(left[bits]);
+        if let Some(&beyond) = some_from.get(bits) {
+            let within = b.not(beyond);
+            takes = b.and(takes, within);
+        }
         quotient.insert(0, takes);
     }
-    if width >= most {
+    let bits = low(digits);
+    if width >= most && bits > 0 {
+        // The high part has no bits beyond these, unless y hasn't either.
+        let whole = bits == y.len();
+        let high = Word { bits: if whole { high.bits } else { high.bits[..bits].to_vec() }, signed: false };
+        let divisor = Word { bits: y[..bits].to_vec(), signed: false };
         let fits = less(b, style, &high, &divisor);
-        let beyond = b.not(fits);
+        let mut beyond = b.not(fits);
+        if let Some(&some) = some_from.get(bits) {
+            let none = b.not(some);
+            beyond = b.and(beyond, none);
+        }
         for digit in &mut quotient {
             *digit = or(b, *digit, beyond);
         }
@@ -108,17 +130,12 @@ pub(super) fn piecewise(
     function: &Piecewise,
     width: usize,
 ) -> Vec<Wire> {
-    let (selected, u) = match function.pieces() {
-        Pieces::Even { low, high, bits } => even(b, style, x, [low, high], bits, function.places()),
-        Pieces::Octaves { bits, parts } => octaves(b, x, bits, parts, function.places()),
-    };
-    let u = Word { bits: u, signed: false };
+    let (selected, u) = located(b, style, x, function);
     let terms = function.terms();
     let all = Range::point(i64::MIN.into()).hull(Range::point(i64::MAX.into()));
     let mut sum: Option<Word> = None;
     for (degree, range) in (0..terms).rev().zip(function.sums(all)) {
-        let column: Vec<i64> = function.coefficients().iter().skip(degree).step_by(terms).copied().collect();
-        let coefficient = chosen(b, &selected, &column);
+        let coefficient = chosen(b, &selected, &function.column(degree));
         let places = usize::from(function.places());
         sum = Some(match sum {
             None if degree > 0 => coefficient,
@@ -138,6 +155,15 @@ pub(super) fn piecewise(
     }
     let sum = sum.unwrap_or_else(|| Word::constant(b, 0));
     sum.modulo(b, width)
+}
+
+/// Which piece of a function a number is in, a bit for each, and the place in it.
+pub(super) fn located(b: &mut Builder, style: Style, x: &Word, function: &Piecewise) -> (Vec<Wire>, Word) {
+    let (selected, u) = match function.pieces() {
+        Pieces::Even { low, high, bits } => even(b, style, x, [low, high], bits, function.places()),
+        Pieces::Octaves { bits, parts } => octaves(b, x, bits, parts, function.places()),
+    };
+    (selected, Word { bits: u, signed: false })
 }
 
 /// Which of even pieces a number is in, a bit for each, and the place in it.
@@ -195,16 +221,8 @@ fn octaves(b: &mut Builder, x: &Word, bits: u8, parts: u8, places: u8) -> (Vec<W
     let some = any(b, &x);
     let none = b.not(some);
     x[0] = b.xor(x[0], none);
-    // Whether a bit or a higher one is set, in as many layers as doublings.
-    let mut at_least = x.clone();
-    let mut reach = 1;
-    while reach < bits {
-        let before = at_least.clone();
-        for place in 0..bits - reach {
-            at_least[place] = or(b, before[place], before[place + reach]);
-        }
-        reach *= 2;
-    }
+    // Whether a bit or a higher one is set.
+    let mut at_least = some_from(b, Style::Shallow, &x);
     at_least.push(b.constant(false));
     let octave: Vec<Wire> = (0..bits).map(|place| b.xor(at_least[place], at_least[place + 1])).collect();
     // The highest bit goes to the top.
@@ -278,7 +296,7 @@ fn one_hot(b: &mut Builder, bits: &[Wire]) -> Vec<Wire> {
 }
 
 /// The number of a table that is selected.
-fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
+pub(super) fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
     let range = Range::of_values(&table.iter().map(|&number| number.into()).collect::<Vec<_>>());
     let Format { bits, signed } = Format::of_range(range.unwrap_or(Range::point(0)));
     let bit = |place: usize| {
@@ -291,6 +309,30 @@ fn chosen(b: &mut Builder, selected: &[Wire], table: &[i64]) -> Word {
 fn one_of(b: &mut Builder, wires: impl Iterator<Item = Wire>) -> Wire {
     let zero = b.constant(false);
     wires.fold(zero, |sum, wire| b.xor_exclusive(sum, wire))
+}
+
+/// For each place whether a bit is set there or above.
+fn some_from(b: &mut Builder, style: Style, bits: &[Wire]) -> Vec<Wire> {
+    let mut from = bits.to_vec();
+    match style {
+        Style::Small => {
+            for place in (0..bits.len().saturating_sub(1)).rev() {
+                from[place] = or(b, from[place], from[place + 1]);
+            }
+        }
+        // In as many layers as doublings.
+        Style::Shallow => {
+            let mut reach = 1;
+            while reach < bits.len() {
+                let before = from.clone();
+                for place in 0..bits.len() - reach {
+                    from[place] = or(b, before[place], before[place + reach]);
+                }
+                reach *= 2;
+            }
+        }
+    }
+    from
 }
 
 fn any(b: &mut Builder, bits: &[Wire]) -> Wire {

@@ -14,7 +14,9 @@
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
 //! | `order` | keys of sorts |
+//! | `compose` | numbers of the bits of results |
 //! | `functions` | quotients, roots, functions by pieces |
+//! | `polynomial` | functions by pieces, in rings |
 //!
 //! An engine with rings takes the same circuits for the few operations that rings have no steps for
 //! ([`Lowering::by_circuit`]).
@@ -22,6 +24,7 @@
 //! What is public and the same for all elements is part of the circuit, and so are other factors if they are few. All
 //! else that is public becomes a register.
 
+mod compose;
 mod constants;
 mod element;
 mod functions;
@@ -32,6 +35,7 @@ mod limit;
 pub(in crate::lower) mod number;
 mod operand;
 mod order;
+mod polynomial;
 mod rounded;
 mod sum;
 #[cfg(test)]
@@ -51,6 +55,7 @@ use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, Operand, Public, Reg, To};
 use crate::types::{Dtype, Type};
 use crate::width::Format;
+use compose::less_mask;
 use element::{element, style};
 use gates::{Columns, Word};
 use number::Number;
@@ -336,7 +341,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Where numbers are elements: the register of what a circuit makes element by element of the bits of operands. In rings
-    /// it costs the sums of their additive components, the circuit, and an injection of each bit of the result.
+    /// it costs the sums of their additive components, the circuit, and what makes numbers of the bits of the result.
     pub(in crate::lower) fn by_circuit(
         &mut self,
         operation: &Operation,
@@ -346,6 +351,11 @@ impl<'a> Lowering<'a> {
     ) -> Reg {
         if let Some(field) = self.capabilities.numbers.field() {
             return self.function_in_field(field, operation, operands, ty);
+        }
+        if let Operation::Piecewise(function) = operation
+            && let Some(result) = self.polynomial(function, operands[0], ty, domain)
+        {
+            return result;
         }
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
         let mut addends = Vec::with_capacity(operands.len());
@@ -362,13 +372,23 @@ impl<'a> Lowering<'a> {
             };
             addends.push(operand);
         }
-        let style = style(ty.len());
+        let (style, format, len) = (style(ty.len()), Format::of(ty), ty.len());
+        let composed = self.to_number(format, domain, len).1.map(|style| {
+            let mask = self.pair_mask(domain, len, &inputs);
+            inputs.push(Operand::Each(mask));
+            (style, mask, b.input(domain.bits() as u32))
+        });
         let words: Vec<Word> = addends.into_iter().map(|addends| addends.sum(&mut b, style)).collect();
-        let format = Format::of(ty);
         let output = element(operation, &mut b, style, &words, format.bits);
-        let bits = self.evaluated(b, inputs, output, ty.len());
+        if let Some((style, mask, wires)) = composed {
+            let result = Word { bits: output, signed: format.signed };
+            let difference = less_mask(&mut b, style, &result, &wires);
+            let bits = self.evaluated(b, inputs, difference, len);
+            return self.composed(bits, mask, domain, len);
+        }
+        let bits = self.evaluated(b, inputs, output, len);
         let bits = self.inject(bits, domain);
-        self.of_bits(bits, format, domain, ty.len())
+        self.of_bits(bits, format, domain, len)
     }
 
     /// Numbers from their bits, which are numbers: those of one after those of another.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::{
-    Builder, Capabilities, Data, Dtype, Field, NodeId, Pieces, Piecewise, ProgramError, Range, Recipient,
-    testing,
+    Builder, Capabilities, Data, Dtype, Feature, Field, NodeId, Pieces, Piecewise, ProgramError, Range,
+    Recipient, testing,
 };
 
-const WAYS: [Capabilities; 4] = [
+const WAYS: [Capabilities; 5] = [
     Capabilities::TWO_COMPONENTS,
+    Capabilities::TWO_COMPONENTS.without(Feature::Inject).with(Feature::Compose),
     Capabilities::THREE_COMPONENTS,
     Capabilities::BITS,
     Capabilities::masked_opening(Field::Fp128),
