@@ -36,7 +36,7 @@ mod state;
 mod store;
 mod table;
 
-pub use front::{Front, Native};
+pub use front::{Front, Native, Unmade};
 
 use clap::{CommandFactory, Parser};
 use command::{Arguments, Command};
