@@ -13,6 +13,7 @@ import onnxruntime
 import pytest
 
 from tacit import _bench, _bench_tables, _zoo
+from tacit._tpch import Data
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ def test_a_wrong_clear_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(_bench_tables, "_compare", altered)
     with pytest.raises(_bench.WrongResultError, match="that pandas has"):
         _bench.measured(json.dumps(work), tmp_path)
-    answer = _bench_tables.Data.answer
-    monkeypatch.setattr(_bench_tables.Data, "answer", lambda data, number: answer(data, number) * 2)
+    answer = Data.answer
+    monkeypatch.setattr(Data, "answer", lambda data, number: answer(data, number) * 2)
     work = {"work": {"tpch": {"query": 6, "scale": 0.001}}, "quick": True, "seed": 1}
     with pytest.raises(_bench.WrongResultError, match="column revenue has other values"):
         _bench.measured(json.dumps(work), tmp_path)
