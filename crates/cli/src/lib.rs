@@ -35,6 +35,7 @@ mod show;
 mod state;
 mod store;
 mod table;
+mod tables;
 
 pub use front::{Front, Native, Unmade};
 
