@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use tacit::SavedPlan;
 use tacit::program::Value;
-use tacit_cli::Front;
+use tacit_cli::{Front, Unmade};
 
 use crate::program::Program;
 use crate::values;
@@ -15,7 +15,7 @@ use crate::values;
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
 /// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
-/// `network(name, rows, quick, folder)` writes files, or says why not.
+/// `measured(work, folder)` writes what a benchmark measures, or says why not and whether it is wrong.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that only Python can do")]
 #[pyfunction]
 #[pyo3(name = "main")]
@@ -25,7 +25,7 @@ pub(crate) fn run(
     load: Py<PyAny>,
     table: Py<PyAny>,
     infer: Py<PyAny>,
-    network: Py<PyAny>,
+    measured: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 ) -> i32 {
@@ -33,7 +33,7 @@ pub(crate) fn run(
     let name = interpreter.display().to_string();
     let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
     py.detach(|| {
-        tacit_cli::main(args, &PythonFront { load, table, infer, network, demo, interpreter }, this_command)
+        tacit_cli::main(args, &PythonFront { load, table, infer, measured, demo, interpreter }, this_command)
     })
 }
 
@@ -41,7 +41,7 @@ struct PythonFront {
     load: Py<PyAny>,
     table: Py<PyAny>,
     infer: Py<PyAny>,
-    network: Py<PyAny>,
+    measured: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,
 }
@@ -76,12 +76,15 @@ impl Front for PythonFront {
         Ok(Python::attach(|py| code(py, self.infer.bind(py).call1((args,)))))
     }
 
-    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String> {
+    fn measured(&self, work: &str, folder: &Path) -> Result<(), Unmade> {
         Python::attach(|py| {
-            let made = self.network.bind(py).call1((name, rows, quick, folder));
-            let wrong =
-                made.and_then(|made| made.extract::<Option<String>>()).map_err(|error| error.to_string())?;
-            wrong.map_or(Ok(()), Err)
+            let made = self.measured.bind(py).call1((work, folder));
+            let unmade = made.and_then(|made| made.extract::<Option<(String, bool)>>());
+            match unmade.map_err(|error| Unmade::Refused(error.to_string()))? {
+                None => Ok(()),
+                Some((why, true)) => Err(Unmade::Wrong(why)),
+                Some((why, false)) => Err(Unmade::Refused(why)),
+            }
         })
     }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tacit::advanced::program::{encode, reference};
 use tacit::program::Uses;
 use tacit::{Compiled, SavedPlan};
 
 use crate::errors;
 use crate::price::Price;
 use crate::types::{Input, Output, Type};
+use crate::values;
 
 /// A finished program: what parties agree on and run.
 #[pyclass(frozen, module = "tacit._native")]
@@ -94,6 +96,23 @@ impl Program {
     fn assumptions(&self) -> Vec<(String, u32, String)> {
         let lines = self.compiled.program().assumptions();
         lines.map(|at| (at.file.clone(), at.line, at.text.clone())).collect()
+    }
+
+    /// Its outputs in the clear, in the order of the reveals, for values of all its inputs.
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
+        let compiled = self.compiled.clone();
+        let outputs = py.detach(move || {
+            let encoded = compiled.inputs().iter().zip(&inputs).map(|(kind, value)| encode(kind, value));
+            let encoded = encoded.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+            reference::run(compiled.program(), &encoded).map_err(|error| error.to_string())
+        });
+        let outputs = outputs.map_err(|why| errors::run(py, &tacit::Error::Refused(why)))?;
+        outputs.into_iter().map(|value| values::to_python(py, value)).collect()
     }
 
     /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.

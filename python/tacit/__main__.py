@@ -1,4 +1,4 @@
-"""The command `tacit`: the core's, for which Python loads programs, asks networks and runs the demo."""
+"""The command `tacit`: the core's, for which Python loads programs, makes benchmarks and runs the demo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> int:
     """Runs the command line of this process; the exit code."""
     # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(sys.argv[1:], _load, _table, _infer, _network, _demo, sys.executable)
+    return _native.main(sys.argv[1:], _load, _table, _infer, _measured, _demo, sys.executable)
 
 
 def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
@@ -55,15 +55,17 @@ def _infer(arguments: list[str]) -> int:
     return main(arguments)
 
 
-def _network(name: str, rows: int, quick: bool, folder: Path) -> str | None:
-    """A network to measure with, as files in a folder; or why there is none."""
-    from tacit._bench import network
+def _measured(work: str, folder: Path) -> tuple[str, bool] | None:
+    """What a benchmark measures, as files in a folder; or why not, and whether a result is wrong."""
+    from tacit._bench import WrongResultError, measured
     from tacit.errors import TacitError
 
     try:
-        network(name, rows, quick, folder)
+        measured(work, folder)
+    except WrongResultError as error:
+        return str(error), True
     except (TacitError, OSError) as error:
-        return str(error)
+        return str(error), False
     return None
 
 

@@ -1,16 +1,17 @@
-"""What `tacit bench dnn` measures: a network's plan, its inputs and its clear result, as files."""
+"""What `tacit bench` measures of networks and tables: a plan and its inputs, as files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tacit import _zoo, onnx
+from tacit._inputs import assigned
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tacit._plan import Plan
 
 OWNER, CLIENT = "P1", "P0"
 """Who gives the weights, and who asks and is told: parties of the benchmark."""
@@ -19,14 +20,61 @@ BOUND = 16.0
 """Images are below that."""
 
 
-def network(name: str, rows: int, quick: bool, folder: Path) -> None:
-    """Writes `network.plan`, `input-0.npy` and so on in the order of the plan's inputs, and `float.npy`.
+class WrongResultError(Exception):
+    """What a plan computes in the clear isn't what others compute."""
 
-    Ranges come from other images. `float.npy` is what onnxruntime computes.
+
+def measured(work: str, folder: Path) -> None:
+    """Writes `bench.plan`, and `input-0.npy` and so on in the order of the plan's inputs.
+
+    Args:
+        work: What is measured, as JSON.
+        folder: Where the files go.
 
     Raises:
-        InputError: A package is missing.
+        InputError: A package is missing, or there is nothing of these sizes.
+        WrongResultError: What the plan computes in the clear isn't what pandas or DuckDB do.
     """
+    asked = json.loads(work)
+    ((name, sizes),) = asked["work"].items()
+    if name == "dnn":
+        _network(sizes["network"], sizes["rows"], asked["quick"], folder)
+        return
+    try:
+        from tacit import _bench_tables
+    except ImportError as error:
+        raise InputError(
+            f"tables are compared with pandas and DuckDB, and there is no {error.name}: "
+            'pip install "tacit-mpc[bench]"'
+        ) from None
+    if name == "tpch":
+        plan, given, check = _bench_tables.tpch(sizes["query"], sizes["scale"], asked["quick"], folder)
+    else:
+        make = {"join": _bench_tables.join, "groupby": _bench_tables.groupby}[name]
+        plan, given, check = make(sizes["count"], sizes["bits"], sizes["columns"], asked["seed"])
+    check(plan._restore(plan._program.evaluate(written(plan, given, folder))))
+
+
+def written(plan: Plan, given: dict[str, Any], folder: Path) -> list[Any]:
+    """Writes a plan and its inputs, and gives those back."""
+    import numpy as np
+
+    plan.save(folder / "bench.plan")
+    values = assigned(plan.inputs, given, plan.tables)
+    for place, value in enumerate(values):
+        np.save(folder / f"input-{place}.npy", np.asarray(value))
+    return values
+
+
+def _network(name: str, rows: int, quick: bool, folder: Path) -> None:
+    """A network's plan and inputs, and `float.npy`, which is what onnxruntime computes.
+
+    Ranges come from other images.
+    """
+    import numpy as np
+
+    from tacit import _zoo, onnx
+
     try:
         import onnxruntime
     except ImportError:
@@ -38,13 +86,7 @@ def network(name: str, rows: int, quick: bool, folder: Path) -> None:
     file.write_bytes(made.proto.SerializeToString())
     model = onnx.load(file).calibrate(_zoo.images(made.shape, 2, seed=3))
     plan = model.plan(rows, owner=OWNER, client=CLIENT, bound=BOUND)
-    plan.save(folder / "network.plan")
     asked = _zoo.images(made.shape, rows)
-    given = {"x": asked, **model.parameters()}
-    for place, declared in enumerate(plan.inputs):
-        array = np.asarray(given[declared.name])
-        np.save(
-            folder / f"input-{place}.npy", array.astype(np.int64 if array.dtype.kind == "i" else np.float64)
-        )
+    written(plan, {"x": asked, **model.parameters()}, folder)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     np.save(folder / "float.npy", session.run(None, {"x": asked})[0].astype(np.float64))

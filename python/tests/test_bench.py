@@ -1,4 +1,4 @@
-"""`tacit bench dnn`: networks that are made here, measured small."""
+"""`tacit bench`: networks and tables that are made here, measured small."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import json
 import subprocess
 import sys
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnxruntime
 import pytest
 
-from tacit import _zoo
+from tacit import _bench, _bench_tables, _zoo
+from tacit._tpch import Data
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def scores(made: _zoo.Made, rows: int) -> Any:
@@ -57,3 +62,64 @@ def test_the_benchmark_compares_with_the_clear_result_and_with_floats(name: str)
     assert (figures["bench"], figures["count"]) == ("dnn", 2)
     assert figures["accuracy"]["argmax"] == figures["accuracy"]["rows"] == 2
     assert figures["accuracy"]["error"] < 0.01
+
+
+def command(*options: str) -> subprocess.CompletedProcess[str]:
+    whole = [sys.executable, "-m", "tacit", "bench", *options, "--json"]
+    return subprocess.run(whole, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        (("join", "--count", "100", "--columns", "2"), 100),
+        (("groupby", "--count", "200", "--bits", "8"), 200),
+        (("tpch", "--query", "6", "--quick"), 1),
+        (("tpch", "--query", "12", "--quick", "--protocol", "replicated-malicious"), 1),
+    ],
+)
+def test_tables_are_measured_and_send_what_their_cost_says(options: tuple[str, ...], count: int) -> None:
+    done = command(*options)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert (figures["bench"], figures["count"], figures["transport"]) == (options[0], count, "tcp")
+    assert figures["seconds"] > 0
+    cost = json.loads(command(*options, "--cost").stdout)
+    for key in ["sent_bytes", "input_bytes", "output_bytes", "rounds"]:
+        assert cost[key] == figures[key]
+
+
+def test_keys_that_are_none_are_refused() -> None:
+    done = command("join", "--count", "200", "--bits", "8")
+    assert done.returncode == 2
+    assert "keys of 8 bits can't have 400 different values" in done.stderr
+    assert "up to 60 bits" in command("groupby", "--count", "2", "--bits", "64").stderr
+
+
+def test_a_wrong_clear_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    work = {"work": {"join": {"count": 20, "bits": 8, "columns": 1}}, "quick": True, "seed": 1}
+    _bench.measured(json.dumps(work), tmp_path)
+    compare = _bench_tables._compare
+
+    def altered(got: dict[str, Any], expected: Any) -> None:
+        got["b0"] = got["b0"] ^ 1
+        compare(got, expected)
+
+    monkeypatch.setattr(_bench_tables, "_compare", altered)
+    with pytest.raises(_bench.WrongResultError, match="that pandas has"):
+        _bench.measured(json.dumps(work), tmp_path)
+    answer = Data.answer
+    monkeypatch.setattr(Data, "answer", lambda data, number: answer(data, number) * 2)
+    work = {"work": {"tpch": {"query": 6, "scale": 0.001}}, "quick": True, "seed": 1}
+    with pytest.raises(_bench.WrongResultError, match="column revenue has other values"):
+        _bench.measured(json.dumps(work), tmp_path)
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    work = {"work": {"tpch": {"query": 6, "scale": 0.001}}, "quick": True, "seed": 1}
+    with pytest.raises(InputError, match=r"tpchgen-cli: pip install \"tacit-mpc\[bench\]\""):
+        _bench.measured(json.dumps(work), tmp_path)
+    monkeypatch.setitem(sys.modules, "tacit._bench_tables", None)
+    with pytest.raises(InputError, match=r"pip install \"tacit-mpc\[bench\]\""):
+        _bench.measured(json.dumps(work), tmp_path)

@@ -247,3 +247,35 @@ def test_a_plan_with_another_schema_is_no_plan(tmp_path: Path) -> None:
         (tmp_path / "other.plan").write_bytes(data.replace(before, after))
         with pytest.raises(tacit.PlanError):
             tacit.Plan.load(tmp_path / "other.plan")
+
+
+def test_arrays_in_the_place_of_a_table_are_as_its_owner_declared_it(tmp_path: Path) -> None:
+    bank = tacit.table("bank", {"id": tables.integer(0, 99), "x": tables.integer(0, 9)}, rows=3, unique="id")
+    plan = everything.trace(bank)
+    plan.save(tmp_path / "bank.plan")
+    rows = plan.tables[0].name + "#" + plan.tables[0].digest
+
+    def given(there: list[bool], ids: list[int], x: list[int]) -> tuple[int, str]:
+        options = []
+        for name, values in {rows: there, "bank.id": ids, "bank.x": x}.items():
+            np.save(tmp_path / f"{name}.npy", np.array(values))
+            options += ["--input", f"{name}={tmp_path / name}.npy"]
+        done = command("run", str(tmp_path / "bank.plan"), "--simulate", *options)
+        return done.returncode, done.stderr
+
+    title = "table bank of bank"
+    assert given([False, True, True], [4, 4, 7], [1, 1, 2])[0] == 0
+    for wrong, words in [
+        (([True, True, True], [4, 7, 5], [1, 1, 2]), f"{title}, row 2: id is less than in the row before"),
+        (([True, True, True], [4, 5, 5], [1, 1, 2]), f"{title}: rows 1 and 2 have the same id"),
+        (([True, False, True], [4, 5, 7], [1, 1, 2]), f"{title}, row 1: it doesn't count"),
+        (([False, True, True], [4, 4, 7], [3, 1, 2]), f'{title}, column "x", row 0: it fills'),
+    ]:
+        code, told = given(*wrong)
+        assert code == 2
+        assert words in told
+    with (
+        tacit.local() as run,
+        pytest.raises(tacit.InputError, match=r"bank\.id is an array of the table bank"),
+    ):
+        run(plan, **{"bank.id": [1, 2, 3]})

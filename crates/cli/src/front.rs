@@ -25,12 +25,13 @@ pub trait Front {
     /// A text for the user, if there is no reader of networks here.
     fn infer(&self, args: &[String]) -> Result<i32, String>;
 
-    /// Makes a network to measure with, and writes its plan, its inputs for so many rows and its clear result to a folder
-    /// (`tacit bench dnn`); a small one if `quick`.
+    /// Makes what a benchmark of a network or of tables measures, which `work` says as JSON: writes its plan and its
+    /// inputs to a folder, and of a network its result in floating point.
     ///
     /// # Errors
-    /// A text for the user, if there is no maker of networks here, or not all that it needs.
-    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String>;
+    /// If there is no maker of networks and tables here, or not all that it needs; or the plan's clear result isn't that
+    /// of others.
+    fn measured(&self, work: &str, folder: &Path) -> Result<(), Unmade>;
 
     /// Runs the demo; the exit code.
     ///
@@ -40,6 +41,15 @@ pub trait Front {
 
     /// The interpreter that runs a program given as a file, if there is one.
     fn interpreter(&self) -> Option<PathBuf>;
+}
+
+/// Why there is nothing to measure; a text for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmade {
+    /// Something is missing, or a size is none.
+    Refused(String),
+    /// What the plan computes in the clear is wrong.
+    Wrong(String),
 }
 
 /// The command without Python: what runs is a saved plan.
@@ -73,8 +83,9 @@ impl Front for Native {
             .to_owned())
     }
 
-    fn network(&self, _name: &str, _rows: usize, _quick: bool, _folder: &Path) -> Result<(), String> {
-        Err("networks are made by the Python package's command".to_owned())
+    fn measured(&self, _work: &str, _folder: &Path) -> Result<(), Unmade> {
+        let why = "networks and tables to measure with are made by the Python package's command";
+        Err(Unmade::Refused(why.to_owned()))
     }
 
     fn demo(&self, _json: bool) -> Result<i32, String> {

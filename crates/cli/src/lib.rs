@@ -35,8 +35,9 @@ mod show;
 mod state;
 mod store;
 mod table;
+mod tables;
 
-pub use front::{Front, Native};
+pub use front::{Front, Native, Unmade};
 
 use clap::{CommandFactory, Parser};
 use command::{Arguments, Command};

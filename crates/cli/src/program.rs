@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::front::Front;
 use crate::npy;
+use crate::tables;
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
 use tacit::program::{InputType, Program, Value};
@@ -42,10 +43,7 @@ pub(crate) fn read_file(path: &Path, wrong: &str) -> Result<Vec<u8>, Failure> {
 
 /// Which input each file is for, and its values; in the order of the program's inputs, `None` for those that no
 /// file was given for.
-pub(crate) fn values(
-    declared: &[InputType],
-    given: &[(String, PathBuf)],
-) -> Result<Vec<Option<Value>>, Failure> {
+fn values(declared: &[InputType], given: &[(String, PathBuf)]) -> Result<Vec<Option<Value>>, Failure> {
     let mut values = vec![None; declared.len()];
     for (name, path) in given {
         let input = find(declared, name)?;
@@ -78,6 +76,7 @@ pub(crate) fn given(
             *slot = Some(value);
         }
     }
+    tables::check(saved, &declared, &values)?;
     Ok(values)
 }
 

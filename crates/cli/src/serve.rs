@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
-    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, Served, Server, Serving,
+    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, SavedPlan, Served, Server, Serving,
     describe_roles,
 };
 use tracing::Dispatch;
@@ -95,20 +95,21 @@ fn offers(context: &Context<'_>, args: &ServeArgs) -> Result<Vec<Offer>, Failure
     let mut all = Vec::new();
     for path in files(&args.programs)? {
         let program = ProgramArgs { path, args: args.args.clone() };
-        all.push(Compiled::new(program::load(context, &program)?)?);
+        let saved = program::load_saved(context, &program)?;
+        all.push((Compiled::new(saved.program.clone())?, saved));
     }
     let given = |declared: &[InputType], name: &str| {
         declared.iter().any(|input| input.name == name || format!("{}.{}", input.owner, input.name) == name)
     };
     for (name, _) in &args.inputs {
-        if all.len() > 1 && !all.iter().any(|compiled| given(compiled.inputs(), name)) {
+        if all.len() > 1 && !all.iter().any(|(compiled, _)| given(compiled.inputs(), name)) {
             return Err(Failure::usage(format!("no program has an input {name:?}")));
         }
     }
     let single = all.len() == 1;
-    let offer = |compiled: Arc<Compiled>| {
+    let offer = |(compiled, saved): (Arc<Compiled>, SavedPlan)| {
         let its = args.inputs.iter().filter(|(name, _)| single || given(compiled.inputs(), name)).cloned();
-        let inputs = program::values(compiled.inputs(), &its.collect::<Vec<_>>())?;
+        let inputs = program::given(context.front, &saved, &its.collect::<Vec<_>>())?;
         Ok(Offer { compiled, inputs })
     };
     all.into_iter().map(offer).collect()

@@ -2,9 +2,9 @@
 
 mod stores;
 
-use crate::Front;
 use crate::context::Context;
 use crate::output::{Output, UNREAD};
+use crate::{Front, Unmade};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -51,10 +51,13 @@ impl Front for TwoPrograms {
     }
 
     /// Products of the numbers 1, 2, 3 by one another, of which each row has the same.
-    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String> {
-        if name != "mlp" || !quick {
-            return Err(format!("no {name} here"));
-        }
+    fn measured(&self, work: &str, folder: &Path) -> Result<(), Unmade> {
+        let asked: serde_json::Value = serde_json::from_str(work).unwrap();
+        let Some(rows) = asked["work"]["dnn"]["rows"].as_u64().filter(|_| asked["quick"] == true) else {
+            let is_join = !asked["work"]["join"].is_null();
+            return Err(if is_join { Unmade::Wrong } else { Unmade::Refused }(format!("no {work} here")));
+        };
+        let rows = rows as usize;
         let kind = Dtype::Fixed { frac: 16 };
         let mut build = Builder::new();
         let given = ["P0", "P1"]
@@ -63,7 +66,7 @@ impl Front for TwoPrograms {
         let result = build.mul(a, b).unwrap();
         build.reveal(result, Recipient::Role("P0".into())).unwrap();
         let plan = tacit::SavedPlan::new(build.finish().unwrap(), "network").to_bytes();
-        std::fs::write(folder.join("network.plan"), plan).unwrap();
+        std::fs::write(folder.join("bench.plan"), plan).unwrap();
         let repeated = |row: [f64; 3]| Value { shape: vec![rows, 3], data: Data::Float(row.repeat(rows)) };
         for (name, row) in [("input-0", [1.0, 2.0, 3.0]), ("input-1", [1.0; 3]), ("float", [1.5, 2.0, 3.0])] {
             crate::npy::write(&folder.join(format!("{name}.npy")), &repeated(row)).unwrap();
@@ -403,7 +406,7 @@ fn a_network_is_measured_and_compared_with_floating_point() {
     assert_eq!((accuracy["argmax"].as_u64(), accuracy["rows"].as_u64()), (Some(2), Some(2)));
     assert!((accuracy["error"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-4, "{accuracy}");
     let (code, _, err) = tacit(&bench);
-    assert!(code == 2 && err.contains("no mlp here"), "{err}");
+    assert!(code == 2 && err.contains("mlp"), "{err}");
     for (wrong, words) in [
         (&["bench", "dnn", "--model", "linear"][..], "resnet50"),
         (&["bench", "predict", "--model", "mlp"], "bench dnn"),
@@ -413,6 +416,45 @@ fn a_network_is_measured_and_compared_with_floating_point() {
         let (code, _, err) = tacit(wrong);
         assert!(code == 2 && err.contains(words), "{wrong:?}: {err}");
     }
+}
+
+#[test]
+fn tables_are_made_by_the_front_end() {
+    for (args, exit, words) in [
+        (&["bench", "join", "--bits", "20"][..], 1, r#"{"join":{"bits":20,"columns":1,"count":65536}}"#),
+        (&["bench", "groupby", "--quick"], 2, r#"{"groupby":{"bits":32,"columns":1,"count":1000}}"#),
+        (&["bench", "tpch", "--query", "6"], 2, r#"{"tpch":{"query":6,"scale":0.01}}"#),
+        (&["bench", "tpch", "--scale", "0.1"], 2, r#"{"tpch":{"query":3,"scale":0.1}}"#),
+        (&["bench", "tpch", "--query", "23"], 2, "1..=22"),
+        (&["bench", "tpch", "--scale"], 2, "takes gigabytes"),
+        (&["bench", "tpch", "--scale", "9"], 2, "from 0.001 to 1"),
+        (&["bench", "groupby", "--columns", "0"], 2, "nothing to measure"),
+        (&["bench", "join", "--count", "0"], 2, "nothing to measure"),
+        (&["bench", "join", "--query", "6"], 2, "--query means nothing"),
+        (&["bench", "tpch", "--count", "6"], 2, "--count means nothing"),
+    ] {
+        let (code, _, err) = tacit(args);
+        assert!(code == exit && err.contains(words), "{args:?}: {code} {err}");
+    }
+}
+
+#[test]
+fn a_cost_is_what_is_sent() {
+    let bench = ["bench", "sort", "--quick", "--transport", "memory", "--json"];
+    let [cost, run] = [&["--cost"][..], &[]].map(|more| {
+        let (code, out, err) = tacit(&[&bench[..], more].concat());
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    });
+    for key in ["bench", "count", "sent_bytes", "input_bytes", "output_bytes", "offline_sent_bytes", "rounds"]
+    {
+        assert_eq!(cost[key], run[key], "{key}");
+    }
+    assert!(cost["seconds"].is_null());
+    let (_, out, _) = tacit(&["bench", "mul", "--quick", "--cost"]);
+    assert!(out.contains("online, checks included") && !out.contains("offline"), "{out}");
+    let (code, _, err) = tacit(&["bench", "limits", "--cost"]);
+    assert!(code == 2 && err.contains("--cost means nothing"), "{err}");
 }
 
 #[test]

@@ -120,6 +120,16 @@ pub fn pairs(gaps: &[u32], count: usize, first: u32, out: &mut [u32]) -> Result<
     Ok(())
 }
 
+/// The order of rows that have these ranks. If they aren't all different places, one is left, which is no row.
+pub fn order(ranks: &[u32], out: &mut [u32]) {
+    out.fill(u32::MAX);
+    for (row, &rank) in (0..).zip(ranks) {
+        if let Some(place) = out.get_mut(rank as usize) {
+            *place = row;
+        }
+    }
+}
+
 /// The sorted rows and the new ones, in order. `less` has a bit for each of the [`pairs`]: whether the left one is less.
 ///
 /// # Errors

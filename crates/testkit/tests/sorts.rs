@@ -14,8 +14,13 @@ const SORTS: usize = 480;
 
 /// A plan of them, of keys so long that four rows have no network.
 fn plan(protocol: &dyn Protocol) -> Plan {
+    plan_of(protocol, Dtype::Int)
+}
+
+fn plan_of(protocol: &dyn Protocol, kind: Dtype) -> Plan {
     let mut build = Builder::new();
-    let input = build.input("P0", "keys", Dtype::Int, &[1, 4], Range::new(0, 1 << 40)).unwrap();
+    let range = if kind == Dtype::Bool { None } else { Range::new(0, 1 << 40) };
+    let input = build.input("P0", "keys", kind, &[1, 4], range).unwrap();
     for _ in 0..SORTS {
         let sorted = build.sort(input, &[]).unwrap()[0];
         build.reveal(sorted, Recipient::All).unwrap();
@@ -30,10 +35,21 @@ const DIGEST: usize = 32;
 
 /// How often each outcome of the six comparisons came: all pairs of four rows.
 fn outcomes(protocol: &'static dyn Protocol, plan: Plan, keys: [u64; 4]) -> HashMap<u64, usize> {
-    let case = Case::new(protocol, 3, plan, &[keys.to_vec()]);
-    let run = case.run(&Draws::fixed(1));
     let mut expected = keys.to_vec();
     expected.sort_unstable();
+    opened(protocol, plan, keys, &expected, |words, all| words[0] ^ all)
+}
+
+/// How often each value of an opening came, which `join` makes of components; `expected` are the words of each output.
+fn opened(
+    protocol: &'static dyn Protocol,
+    plan: Plan,
+    keys: [u64; 4],
+    expected: &[u64],
+    join: impl Fn(&[u64], u64) -> u64,
+) -> HashMap<u64, usize> {
+    let case = Case::new(protocol, 3, plan, &[keys.to_vec()]);
+    let run = case.run(&Draws::fixed(1));
     assert!(run.outcomes()[0].outputs.iter().flatten().all(|output| output.to_words() == expected));
     // Each party sends another its own component: together they are what is opened.
     let mut opened: HashMap<u32, u64> = HashMap::new();
@@ -42,8 +58,10 @@ fn outcomes(protocol: &'static dyn Protocol, plan: Plan, keys: [u64; 4]) -> Hash
             && matches!(case.plan.op(op).kind, OpKind::Open { .. })
             && delivery.payload.len() < DIGEST
         {
-            let component = u64::from_le_bytes(delivery.payload[..8].try_into().unwrap());
-            *opened.entry(op).or_default() ^= component;
+            let words =
+                delivery.payload.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+            let all = opened.entry(op).or_default();
+            *all = join(&words.collect::<Vec<_>>(), *all);
         }
     }
     assert_eq!(opened.len(), SORTS);
@@ -94,4 +112,28 @@ fn rows_that_are_not_shuffled_are_seen() {
     let counts = outcomes(kept, plan(kept), [3, 1, 4, 2]);
     assert_eq!(counts.len(), 1);
     assert!(!are_uniform(&counts));
+}
+
+/// Ranks of four rows, 32 bits each, added up: two bits of each are what is left of them.
+fn ranks(keys: [u64; 4]) -> HashMap<u64, usize> {
+    let protocol = &Replicated::COMPUTATIONAL;
+    let sum = |words: &[u64], all: u64| {
+        let numbers = words.iter().flat_map(|word| [word & 0xffff_ffff, word >> 32]);
+        numbers.enumerate().fold(0, |sum, (row, number)| {
+            let known = all >> (16 * row) & 0xffff;
+            sum | (known + (number & 0xffff) & 0xffff) << (16 * row)
+        })
+    };
+    let ones = keys.iter().sum::<u64>();
+    let expected = (0..4).map(|row| u64::from(row >= 4 - ones) << row).sum();
+    opened(protocol, plan_of(protocol, Dtype::Bool), keys, &[expected], sum)
+}
+
+/// Ranks are different, whatever the bits are, so that no others come than those of orders.
+#[test]
+fn ranks_are_those_of_uniform_orders_whatever_the_bits() {
+    for keys in [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0]] {
+        let counts = ranks(keys);
+        assert!(are_uniform(&counts), "{keys:?}: {counts:?}");
+    }
 }

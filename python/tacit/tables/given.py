@@ -25,7 +25,12 @@ def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[s
         InputError: A table doesn't fit its schema, or it isn't clear which one is meant.
     """
     made: dict[str, Any] = {}
+    columns = {name: schema for schema in tables for name in schema.inputs()}
     for key, value in given.items():
+        if key in columns:
+            # Rows are checked and put in order as wholes.
+            name = columns[key].name
+            raise InputError(f"{key} is an array of the table {name}: give the table, {name}=frame")
         own = [schema for schema in tables if schema.owner == key]
         named = [schema for schema in tables if schema.name == key]
         if own:

@@ -24,6 +24,7 @@ from tacit.tables.sorting import (
     running,
     shifted_down,
     sort_rows,
+    summed,
     words_of,
 )
 
@@ -375,7 +376,7 @@ class _Rows:
             if one.how == "distinct":
                 assert self.fresh is not None
                 fresh = self.fresh
-                counts = note("distinct", column, lambda fresh=fresh: fresh.cumsum())
+                counts = note("distinct", column, lambda fresh=fresh: summed(fresh + 0))
             else:
                 counts = self._counts(note, column, there)
             if column is not None and one.how in ("sum", "mean"):
@@ -417,7 +418,7 @@ class _Rows:
         null = None if column is None else column.valid
         if there is None:
             return int(note("rows", None, lambda: self.table.constant(np.arange(1, len(self.table) + 1))))
-        return int(note("count" if null is not None else "rows", null, lambda: there.cumsum()))
+        return int(note("count" if null is not None else "rows", null, lambda: summed(there + 0)))
 
     def _extreme(self, column: Column, there: Tensor | None, how: str) -> Tensor:
         raw = _raw(column)
@@ -488,7 +489,7 @@ def _last_that_counts(starts: Tensor, ends: Tensor, valid: Tensor) -> Tensor:
 
 def _sums(column: Column, there: Tensor | None) -> Tensor:
     raw = _raw(column)
-    return (raw if there is None else where(there, raw, 0)).cumsum()
+    return summed(raw if there is None else where(there, raw, 0))
 
 
 def _or_least(taken: Tensor, part: Tensor) -> Tensor:

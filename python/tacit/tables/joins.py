@@ -30,6 +30,7 @@ from tacit.tables.sorting import (
     parity,
     running,
     sort_rows,
+    summed,
 )
 
 if TYPE_CHECKING:
@@ -542,7 +543,7 @@ class _Slots:
                     sums[a] = parity(slot if b is None else slot & ~seeks)
                 else:
                     change = slot if b is None else where(seeks, 0, slot)
-                    sums[a] = kind.typed(where(settled, change.cumsum() + kind.low, kind.low))
+                    sums[a] = kind.typed(where(settled, summed(change) + kind.low, kind.low))
             if b is not None:
                 kind = self._kinds[1][b]
                 if kind.is_bool:

@@ -1,11 +1,12 @@
-"""Rows in order: sorting and merging networks that carry columns along, and rows brought together.
+"""Rows in order: sorted, merged and brought together.
 
-A row here is one place in each of several tensors of one length. A network compares by keys, which are
-tensors of integers, the first of them counting most, and moves rows as wholes.
+A row here is one place in each of several tensors of one length. Keys are tensors of integers, the first of
+them counting most; rows move as wholes.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit._functions import concatenate, stack, where
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 Rows: TypeAlias = "list[Tensor]"
 
 KEY_BITS = 62
-"""Bits of a key: differences of two have to fit in 64."""
+"""Bits of a key with a row's place below: where a network compares them, differences have to fit in 64."""
+
+FEW_SUMS = 64
+"""Values that are summed up by doublings."""
 
 Word: TypeAlias = "tuple[Tensor, int]"
 """Integers from 0 on, and how many of them there are."""
@@ -41,10 +45,11 @@ def words_of(column: Column, *, descending: bool = False) -> list[Word]:
 
 
 def packed(words: Sequence[Word]) -> Rows:
-    """As few keys as words fit in."""
+    """As few keys as words fit in, with a row's place below each."""
+    room = KEY_BITS - (len(words[0][0]) - 1).bit_length()
     keys: list[Word] = []
-    for word, count in words:
-        if keys and keys[-1][1] * count <= 1 << KEY_BITS:
+    for word, count in itertools.chain.from_iterable(_fitting(*one, room) for one in words):
+        if keys and keys[-1][1] * count <= 1 << room:
             before, many = keys[-1]
             keys[-1] = before * count + word, many * count
         else:
@@ -52,29 +57,31 @@ def packed(words: Sequence[Word]) -> Rows:
     return [key for key, _ in keys]
 
 
-def sort_rows(keys: Rows, rows: Rows) -> tuple[Rows, Rows]:
-    """Rows in ascending order of their keys, by a bitonic network (Batcher 1968); equal ones in any order.
+def _fitting(word: Tensor, count: int, room: int) -> list[Word]:
+    """A word of more bits than there is room for as two."""
+    if count <= 1 << room:
+        return [(word, count)]
+    half = (count - 1).bit_length() // 2
+    high = word >> half
+    return [
+        (high, ((count - 1) >> half) + 1),
+        (within(word - high * (1 << half), 0, (1 << half) - 1), 1 << half),
+    ]
 
-    For n rows some n (log2 n) (log2 n + 1) / 4 comparisons, in log2 n (log2 n + 1) / 2 levels.
+
+def sort_rows(keys: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    """Rows in ascending order of their keys; equal ones keep theirs.
+
+    One sort for each key, the last one first, with as many shuffles of each column.
     """
-    bundle = _Bundle(rows)
-    all_rows = [*keys, *bundle.tensors]
-    length = len(keys[0])
-    run = 1
-    while run < length:
-        # Two neighbouring runs become one. What a last run has no neighbour for stays as it is.
-        left = length % (2 * run)
-        active = length - left if left <= run else length
-        joined = _level([_valleys(one[:active], run) for one in all_rows], len(keys), run)
-        half = run // 2
-        while half:
-            joined = _level(joined, len(keys), half)
-            half //= 2
-        if active < length:
-            joined = [_joined([made, one[active:]]) for made, one in zip(joined, all_rows, strict=True)]
-        all_rows = joined
-        run *= 2
-    return all_rows[: len(keys)], bundle.untied(all_rows[len(keys) :])
+    from tacit._order import sort_by
+
+    moved = [*keys, *rows]
+    for place in reversed(range(len(keys))):
+        others = [one for at, one in enumerate(moved) if at != place]
+        key, *others = sort_by(moved[place], *others)
+        moved = [*others[:place], key, *others[place:]]
+    return moved[: len(keys)], moved[len(keys) :]
 
 
 def merge_rows(keys: tuple[Rows, Rows], rows: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
@@ -91,40 +98,15 @@ def merge_rows(keys: tuple[Rows, Rows], rows: tuple[Rows, Rows]) -> tuple[Rows, 
 
 
 def compact(keep: Tensor, rows: Rows, size: int) -> tuple[Tensor, Rows]:
-    """The rows to keep, moved to the front in their order, and which of the first `size` places are taken.
-
-    Each moves to the left by how many before it go, a power of two after another, the least first, so that
-    none meets another (Goodrich 2011, figure 2): a choice for each row and level, and no comparison of keys.
-    """
-    length = len(keep)
-    if length == 1:
-        return keep, rows
-    gone = (~keep).cumsum()
-    shifted = [gone]
-    bits = []
-    while shifted[-1]._kind.high > 0:
-        shifted.append(shifted[-1] >> 1)
-        bits.append(within(shifted[-2] - 2 * shifted[-1], 0, 1) == 1)
-    step, taken = 1, keep
-    bundle = _Bundle(rows)
-    rows = bundle.tensors
-    for level in range(len(bits)):
-        if step >= length:
-            break
-        moves = bits[level] & taken
-        arrives = moves[step:]
-        rows = [_where_first(arrives, one[step:], one) for one in rows]
-        bits = [*bits[: level + 1], *(_where_first(arrives, one[step:], one) for one in bits[level + 1 :])]
-        stays = taken & ~moves
-        taken = _joined([stays[: length - step] | arrives, stays[length - step :]])
-        step *= 2
-    return taken[:size], bundle.untied([one[:size] for one in rows])
+    """The rows to keep, moved to the front in their order, and which of the first `size` places are taken."""
+    (gone,), moved = sort_rows([~keep], rows)
+    return ~gone[:size], [one[:size] for one in moved]
 
 
 def compact_to_end(keep: Tensor, rows: Rows, size: int) -> tuple[Tensor, Rows]:
     """The same, at the last `size` places."""
-    taken, moved = compact(keep[::-1], [one[::-1] for one in rows], size)
-    return taken[::-1], [one[::-1] for one in moved]
+    (kept,), moved = sort_rows([keep], rows)
+    return kept[-size:], [one[-size:] for one in moved]
 
 
 def differs_from_previous(keys: Rows) -> Tensor:
@@ -156,6 +138,21 @@ def running(starts: Tensor, values: Tensor, join: Any) -> Tensor:
         starts = _joined([starts[:reach], starts[reach:] | starts[:-reach]])
         reach *= 2
     return values
+
+
+def summed(values: Tensor) -> Tensor:
+    """The sums up to each value, by sums of pairs (Brent and Kung 1982): two additions for each, free."""
+    length = len(values)
+    if length <= FEW_SUMS:
+        return values.cumsum()
+    end = length // 2 * 2
+    odd = values[1:end:2]
+    pairs = summed(values[:end:2] + odd)
+    # A sum and the next one are of as many of the least or the largest.
+    low, high = min(pairs._kind.low, values._kind.low), max(pairs._kind.high, values._kind.high)
+    before = within(pairs - odd, low, high)
+    sums = stack([before, pairs], axis=1).reshape(-1)
+    return sums if end == length else _joined([sums, sums[-1:] + values[-1:]])
 
 
 def either(a: Tensor, b: Tensor) -> Tensor:
@@ -241,21 +238,6 @@ def _level(rows: Rows, keys: int, half: int) -> Rows:
     return result
 
 
-def _valleys(one: Tensor, run: int) -> Tensor:
-    """The first of each two neighbouring runs backwards."""
-    if run == 1:
-        return one
-    blocks = len(one) // (2 * run)
-    parts = []
-    if blocks:
-        pairs = one[: 2 * run * blocks].reshape(blocks, 2, run, *one.shape[1:])
-        parts.append(concatenate([pairs[:, :1, ::-1], pairs[:, 1:]], axis=1).reshape(-1, *one.shape[1:]))
-    rest = one[2 * run * blocks :] if 2 * run * blocks < len(one) else None
-    if rest is not None:
-        parts += [rest[:run][::-1], rest[run:]]
-    return _joined(parts)
-
-
 def _greater(a: Rows, b: Rows) -> Tensor:
     """Whether keys are larger than others, the first counting most."""
     result = a[-1] > b[-1]
@@ -270,12 +252,6 @@ def _exchanged(swap: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]
         change = (low ^ high) & swap
         return low ^ change, high ^ change
     return where(swap, high, low), where(swap, low, high)
-
-
-def _where_first(condition: Tensor, chosen: Tensor, one: Tensor) -> Tensor:
-    """`chosen` where the condition holds, which is shorter than `one`; else, and behind it, `one`."""
-    count = len(condition)
-    return _joined([_chosen(condition, chosen, one[:count]), one[count:]])
 
 
 def _chosen(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:

@@ -26,8 +26,9 @@ pub(super) fn dnn(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Fai
     if args.experiment.paper {
         return paper::paper(context, args, args.model().map(|_| network));
     }
-    let folder = Folder::new(context, network, rows, args.quick)?;
-    let mut spec = args.spec_of(What::Dnn { network, rows }, 1)?;
+    let what = What::Dnn { network, rows };
+    let folder = Folder::new(context, what, args.quick, args.seed())?;
+    let mut spec = args.spec_of(what, 1)?;
     spec.files = Some(folder.files());
     protocol(context, args, &Bench::new(spec)?)
 }

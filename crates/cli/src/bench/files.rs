@@ -1,27 +1,28 @@
 //! A benchmark's program, operands and right result, where they come from files.
 
-use super::what::Network;
+use super::what::What;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::front::Unmade;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use tacit::SavedPlan;
 use tacit::program::{Data, Program, Value};
 
-/// A network's files, as long as this is there.
+/// The files of a network, or of tables and a query, as long as this is there.
 pub(super) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// Makes a network.
-    pub(super) fn new(
-        context: &Context<'_>,
-        network: Network,
-        rows: usize,
-        quick: bool,
-    ) -> Result<Self, Failure> {
+    /// Makes what is measured.
+    pub(super) fn new(context: &Context<'_>, what: What, quick: bool, seed: u64) -> Result<Self, Failure> {
         let folder =
             tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
-        context.front.network(&network.name(), rows, quick, folder.path()).map_err(Failure::usage)?;
+        let work = json!({"work": what, "quick": quick, "seed": seed}).to_string();
+        context.front.measured(&work, folder.path()).map_err(|unmade| match unmade {
+            Unmade::Refused(why) => Failure::usage(why),
+            Unmade::Wrong(why) => Failure::wrong(why),
+        })?;
         Ok(Self(folder))
     }
 
@@ -39,7 +40,7 @@ pub(crate) struct Files {
 impl Files {
     /// What is run.
     pub(super) fn program(&self) -> Result<Program, Failure> {
-        let path = self.folder.join("network.plan");
+        let path = self.folder.join("bench.plan");
         let bytes = std::fs::read(&path)
             .map_err(|error| Failure::input(format!("{} can't be read: {error}", path.display())))?;
         let saved = SavedPlan::from_bytes(&bytes)
@@ -52,9 +53,13 @@ impl Files {
         read(&self.folder.join(format!("input-{input}.npy")), shape)
     }
 
-    /// How near the result is to that in floating point.
-    pub(super) fn accuracy(&self, got: &Value) -> Result<Accuracy, tacit::Error> {
-        Ok(Accuracy::of(got, &read(&self.folder.join("float.npy"), &got.shape)?))
+    /// How near the result is to that in floating point, where that is known.
+    pub(super) fn accuracy(&self, got: &Value) -> Result<Option<Accuracy>, tacit::Error> {
+        let path = self.folder.join("float.npy");
+        if !path.exists() {
+            return Ok(None);
+        }
+        Ok(Some(Accuracy::of(got, &read(&path, &got.shape)?)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A benchmark run several times.
 
+use super::declared;
 use super::limits::{Cores, shares};
 use super::parties;
 use super::party::Bench;
@@ -12,8 +13,11 @@ use crate::failure::Failure;
 use crate::table::seconds;
 use serde_json::json;
 
-/// A protocol's speed.
+/// A protocol's speed, or its declared cost.
 pub(super) fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
+    if args.declared.cost {
+        return declared::cost(context, bench);
+    }
     let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
     let loopback = match args.transport() {
         Transport::Memory => None,

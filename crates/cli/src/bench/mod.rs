@@ -9,6 +9,7 @@
 
 mod clock;
 mod correlated;
+mod declared;
 mod dnn;
 mod files;
 mod instances;
@@ -31,6 +32,7 @@ mod ring;
 mod scale;
 mod spec;
 mod start;
+mod tables;
 mod triples;
 mod what;
 mod work;
@@ -53,7 +55,10 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Start) => start::start(context, args),
         (None, Name::Living) => living::living(context, args),
         (None, Name::Dnn) => dnn::dnn(context, args),
-        (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
+        (None, Name::Join | Name::Groupby | Name::Tpch) => tables::tables(context, args),
+        (None, Name::Araki) if args.experiment.scale == Some(options::Scale::Parts) => {
+            scale::scale(context, args)
+        }
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
         }

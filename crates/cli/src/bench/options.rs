@@ -14,9 +14,10 @@ pub(crate) struct Experiment {
     /// Also the circuits of 1,000 and 10,000 layers on the slow network, minutes each
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Time and memory for a tenth, a fifth, a half and all of --count blocks
-    #[arg(long)]
-    pub(crate) scale: bool,
+    /// For araki: time and memory for a tenth, a fifth, a half and all of --count blocks. For tpch: gigabytes of data
+    /// [default: 0.01; quick 0.001, of which 64 orders]
+    #[arg(long, value_name = "SF", num_args = 0..=1, default_missing_value = PARTS, value_parser = scale)]
+    pub(crate) scale: Option<Scale>,
     /// Where the paper's figures are drawn, instead of the current folder
     #[arg(long, value_name = "DIR", conflicts_with = "scale")]
     pub(crate) out: Option<PathBuf>,
@@ -38,6 +39,42 @@ pub(crate) struct LivingArgs {
     #[arg(long)]
     pub(super) kept: bool,
 }
+
+/// Of `tacit bench tpch`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct TpchArgs {
+    /// For tpch: which of the 22 queries [default: 3]
+    #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u8).range(1..=22))]
+    pub(super) query: Option<u8>,
+}
+
+/// Whether a benchmark is run at all.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct DeclaredArgs {
+    /// Say what parties will send, and in how many rounds; nothing is run
+    #[arg(long)]
+    pub(super) cost: bool,
+}
+
+/// A value of `--scale`, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    /// Of `araki`: parts of the count.
+    Parts,
+    /// Of `tpch`.
+    Gigabytes(f64),
+}
+
+fn scale(text: &str) -> Result<Scale, String> {
+    if text == PARTS {
+        return Ok(Scale::Parts);
+    }
+    let scale = text.parse().ok().filter(|scale| (0.001..=1.0).contains(scale));
+    scale.map(Scale::Gigabytes).ok_or_else(|| "gigabytes are a number from 0.001 to 1".to_owned())
+}
+
+/// What `--scale` without a value stands for.
+const PARTS: &str = "parts";
 
 /// Of `tacit bench start`.
 #[derive(Args, Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
 use super::files::Files;
-use super::options::{Experiment, LivingArgs, StartArgs, TripleArgs};
+use super::options::{DeclaredArgs, Experiment, LivingArgs, Scale, StartArgs, TpchArgs, TripleArgs};
 use super::what::{DEFAULT_MODULUS, Model, Network, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
@@ -54,10 +54,10 @@ pub(crate) struct BenchArgs {
     /// What predicts, or what network is asked
     #[arg(long)]
     model: Option<ModelName>,
-    /// Bits of a key, or of a number that is shuffled
+    /// Bits of a key, or of a number that is shuffled [default: 32]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
     bits: Option<u32>,
-    /// Columns beside the key, or that are shuffled
+    /// Columns beside the key, or that are shuffled [default: 1]
     #[arg(long, value_name = "C")]
     columns: Option<usize>,
     /// Features of a prediction
@@ -95,6 +95,10 @@ pub(crate) struct BenchArgs {
     pub(crate) start: StartArgs,
     #[command(flatten)]
     pub(crate) living: LivingArgs,
+    #[command(flatten)]
+    tpch: TpchArgs,
+    #[command(flatten)]
+    pub(super) declared: DeclaredArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
@@ -149,6 +153,12 @@ pub(crate) enum Name {
     Living,
     /// A neural network, asked in secret
     Dnn,
+    /// Two tables joined by a key, which is unique in one of them; --count rows in each
+    Join,
+    /// Rows of a table in groups by a key, with sums
+    Groupby,
+    /// A query of TPC-H
+    Tpch,
 }
 
 /// A value of `--model`.
@@ -200,7 +210,7 @@ impl Transport {
 }
 
 /// A protocol's benchmark, as all its parties have to know it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) what: What,
     pub(crate) protocol: String,
@@ -287,6 +297,24 @@ impl BenchArgs {
         self.features.unwrap_or(if self.quick { 20 } else { 784 })
     }
 
+    /// Rows, a key's bits and columns of tables to join or group.
+    pub(super) fn rows_of_tables(&self, usual: usize) -> (usize, u32, usize) {
+        (self.count_or(1000, usual), self.bits.unwrap_or(32), self.columns.unwrap_or(1))
+    }
+
+    /// Which query of TPC-H is asked, at which scale.
+    pub(super) fn tpch(&self) -> Result<What, Failure> {
+        let scale = match self.experiment.scale {
+            None if self.quick => 0.001,
+            None => 0.01,
+            Some(Scale::Gigabytes(scale)) => scale,
+            Some(Scale::Parts) => {
+                return Err(Failure::usage("bench tpch: --scale takes gigabytes: 0.01, say"));
+            }
+        };
+        Ok(What::Tpch { query: self.tpch.query.unwrap_or(3), scale })
+    }
+
     /// Where random operands start from.
     pub(crate) const fn seed(&self) -> u64 {
         self.seed
@@ -352,6 +380,9 @@ impl BenchArgs {
             | Name::Start
             | Name::Living
             | Name::Dnn
+            | Name::Join
+            | Name::Groupby
+            | Name::Tpch
             | Name::Araki
             | Name::Astra
             | Name::Li
@@ -404,24 +435,7 @@ impl BenchArgs {
                 features: self.features(),
             },
         };
-        let sizes = match what {
-            What::And { count, .. }
-            | What::Aes { count, .. }
-            | What::Mul { count, .. }
-            | What::Wires { count }
-            | What::Compare { count }
-            | What::Sort { count, .. }
-            | What::Divide { count }
-            | What::Exp { count }
-            | What::Auction { bids: count } => vec![count],
-            What::Branch { count, arms, .. } => vec![count, arms],
-            What::Shuffle { count, columns, .. } => vec![count, columns],
-            What::Dot { count, length, .. } => vec![count, length],
-            What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
-            What::Predict { rows, features, .. } => vec![rows, features],
-            What::Dnn { rows, .. } => vec![rows],
-        };
-        if sizes.contains(&0) {
+        if what.numbers().contains(&0) {
             return Err(Failure::usage("a size of 0 leaves nothing to measure"));
         }
         Ok(Some(what))
@@ -430,20 +444,29 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{
-            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Li, Living, Mascot, Matmul,
-            Mul, Ot, Predict, Shuffle, Sort, Triples,
+            Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Groupby, Join, Li, Living,
+            Mascot, Matmul, Mul, Ot, Predict, Shuffle, Sort, Tpch, Triples,
         };
-        let given: [(&str, bool, &[Name]); 25] = [
+        let given: [(&str, bool, &[Name]); 27] = [
             (
                 "--count",
                 self.count.is_some(),
                 &[
-                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Araki, Li, Ot,
-                    Triples, Living,
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Join, Groupby, Divide, Exp,
+                    Araki, Li, Ot, Triples, Living,
                 ],
             ),
-            ("--bits", self.bits.is_some(), &[Sort, Shuffle]),
-            ("--columns", self.columns.is_some(), &[Sort, Shuffle]),
+            ("--bits", self.bits.is_some(), &[Sort, Shuffle, Join, Groupby]),
+            ("--columns", self.columns.is_some(), &[Sort, Shuffle, Join, Groupby]),
+            ("--query", self.tpch.query.is_some(), &[Tpch]),
+            (
+                "--cost",
+                self.declared.cost,
+                &[
+                    And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Predict, Dnn,
+                    Join, Groupby, Tpch,
+                ],
+            ),
             ("--clients", self.living.clients.is_some(), &[Living]),
             ("--kept", self.living.kept, &[Living]),
             ("--arms", self.arms.is_some(), &[Branch]),
@@ -455,7 +478,7 @@ impl BenchArgs {
             (
                 "--window",
                 self.window.bytes.is_some(),
-                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Exp, Dnn],
+                &[And, Aes, Branch, Compare, Predict, Sort, Divide, Exp, Dnn, Join, Groupby, Tpch],
             ),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
@@ -474,13 +497,17 @@ impl BenchArgs {
                 self.net.is_some(),
                 &[
                     And, Aes, Branch, Mul, Dot, Matmul, Compare, Sort, Shuffle, Divide, Exp, Predict, Araki,
-                    Dnn,
+                    Dnn, Join, Groupby, Tpch,
                 ],
             ),
-            ("--profile", self.profile, &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Exp, Dnn]),
+            (
+                "--profile",
+                self.profile,
+                &[And, Aes, Branch, Mul, Compare, Sort, Shuffle, Divide, Exp, Dnn, Join, Groupby, Tpch],
+            ),
             ("--paper", self.experiment.paper, &[Araki, Astra, Li, Mascot, Gmw, Dnn]),
             ("--deep", self.experiment.deep, &[Li]),
-            ("--scale", self.experiment.scale, &[Araki]),
+            ("--scale", self.experiment.scale.is_some(), &[Araki, Tpch]),
             ("--out", self.experiment.out.is_some(), &[Araki, Mascot, Gmw]),
         ];
         for (option, is_given, suits) in given {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tacit::program::Modulus;
 
 /// What is computed, and how much of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
     /// Bits, in layers.
@@ -36,6 +36,13 @@ pub(crate) enum What {
     Auction { bids: usize },
     /// A network's answers to so many inputs at once.
     Dnn { network: Network, rows: usize },
+    /// Two tables with so many rows each, joined by keys of so many bits, which are different in one of them; both have so many
+    /// numbers beside the key.
+    Join { count: usize, bits: u32, columns: usize },
+    /// So many rows in groups by keys of so many bits, and sums of so many numbers.
+    Groupby { count: usize, bits: u32, columns: usize },
+    /// One of TPC-H's queries, at a scale in gigabytes.
+    Tpch { query: u8, scale: f64 },
     /// Predictions.
     Predict { model: Model, rows: usize, features: usize },
 }
@@ -58,7 +65,35 @@ impl What {
             Self::Exp { count } => (count, "powers"),
             Self::Auction { bids } => (bids, "bids"),
             Self::Dnn { rows, .. } => (rows, "inferences"),
+            Self::Join { count, .. } => (count, "joined rows"),
+            Self::Groupby { count, .. } => (count, "grouped rows"),
+            Self::Tpch { .. } => (1, "queries"),
             Self::Predict { rows, .. } => (rows, "predictions"),
+        }
+    }
+
+    /// All numbers of something, none of which may be 0.
+    pub(crate) fn numbers(&self) -> Vec<usize> {
+        match *self {
+            Self::And { count, .. }
+            | Self::Aes { count, .. }
+            | Self::Mul { count, .. }
+            | Self::Wires { count }
+            | Self::Compare { count }
+            | Self::Sort { count, .. }
+            | Self::Join { count, .. }
+            | Self::Divide { count }
+            | Self::Exp { count }
+            | Self::Auction { bids: count } => vec![count],
+            Self::Branch { count, arms, .. } => vec![count, arms],
+            Self::Shuffle { count, columns, .. } | Self::Groupby { count, columns, .. } => {
+                vec![count, columns]
+            }
+            Self::Dot { count, length, .. } => vec![count, length],
+            Self::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
+            Self::Predict { rows, features, .. } => vec![rows, features],
+            Self::Dnn { rows, .. } => vec![rows],
+            Self::Tpch { .. } => Vec::new(),
         }
     }
 
@@ -92,6 +127,9 @@ impl What {
             Self::Exp { .. } => Self::Exp { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
             Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
+            Self::Join { bits, columns, .. } => Self::Join { count: pieces, bits, columns },
+            Self::Groupby { bits, columns, .. } => Self::Groupby { count: pieces, bits, columns },
+            Self::Tpch { .. } => *self,
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
     }
@@ -127,6 +165,9 @@ impl What {
             Self::Exp { .. } => "exp",
             Self::Auction { .. } => "auction",
             Self::Dnn { .. } => "dnn",
+            Self::Join { .. } => "join",
+            Self::Groupby { .. } => "groupby",
+            Self::Tpch { .. } => "tpch",
             Self::Predict { .. } => "predict",
         }
     }
@@ -150,6 +191,10 @@ impl What {
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
             Self::Auction { .. } => "in an auction".to_owned(),
             Self::Branch { arms, gates, .. } => format!("of {arms} arms of {gates} ANDs"),
+            Self::Tpch { query, scale } => format!("of TPC-H, number {query} at scale {scale}"),
+            Self::Join { bits, columns, .. } | Self::Groupby { bits, columns, .. } => {
+                format!("by {bits} bits, with {columns} columns")
+            }
             Self::Sort { bits, columns, .. } => format!("by {bits} bits, with {columns} columns"),
             Self::Shuffle { bits, columns, .. } => format!("of {columns} columns of {bits} bits"),
             Self::And { .. }

@@ -158,11 +158,16 @@ impl Work {
     /// # Errors
     /// What differs.
     pub(crate) fn check(&self, part: u64, outputs: &[Option<Clear>]) -> Result<(), String> {
-        let [Some(got)] = outputs else { return Err("the result did not come out".to_owned()) };
+        let came: Option<Vec<&Clear>> = outputs.iter().map(Option::as_ref).collect();
+        let Some(came) = came.filter(|came| !came.is_empty()) else {
+            return Err("the result did not come out".to_owned());
+        };
         let compiled = self.part(part);
         match &self.operands {
             Operands::Numbers(_) | Operands::Files(_) => {
-                self.compare(&compiled.decode(0, got).map_err(|error| error.to_string())?)
+                let decoded = came.into_iter().enumerate().map(|(output, got)| compiled.decode(output, got));
+                let got: Result<Vec<Value>, _> = decoded.collect();
+                self.compare(&got.map_err(|error| error.to_string())?)
             }
             Operands::Bits { .. } => {
                 let inputs: Result<Vec<_>, _> =
@@ -179,37 +184,43 @@ impl Work {
     /// How near what came out is to the result in floating point, where that is known.
     pub(crate) fn accuracy(&self, outputs: &[Option<Clear>]) -> Result<Option<Accuracy>, tacit::Error> {
         match (&self.operands, outputs) {
-            (Operands::Files(files), [Some(got)]) => {
-                files.accuracy(&self.stream.part.decode(0, got)?).map(Some)
-            }
+            (Operands::Files(files), [Some(got)]) => files.accuracy(&self.stream.part.decode(0, got)?),
             _ => Ok(None),
         }
     }
 
     /// Compares numbers with the clear result.
-    fn compare(&self, got: &Value) -> Result<(), String> {
+    fn compare(&self, got: &[Value]) -> Result<(), String> {
         let encoded = |(input, declared): (usize, &InputType)| {
             let number = self.number(input).map_err(|error| error.to_string())?;
             encode(declared, &number).map_err(|error| error.to_string())
         };
         let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
         let expected = reference::run(self.stream.part.program(), &inputs?);
-        let mut expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
-        let mut got = got.clone();
-        if self.any_order {
-            // No row may get lost or change; where it is, is nobody's to say.
-            (expected, got) = (sorted_rows(expected), sorted_rows(got));
+        let expected = expected.map_err(|error| error.to_string())?;
+        if expected.len() != got.len() {
+            return Err(format!("{} results came out, of {}", got.len(), expected.len()));
         }
+        expected.into_iter().zip(got).try_for_each(|(expected, got)| {
+            if self.any_order {
+                // No row may get lost or change; where it is, is nobody's to say.
+                return same(&sorted_rows(expected), &sorted_rows(got.clone()));
+            }
+            same(&expected, got)
+        })
+    }
+}
 
-        let differs = differing(&expected.data, &got.data);
-        match differs.first() {
-            None => Ok(()),
-            Some(first) => Err(format!(
-                "{} of {} elements of the result are wrong, the first at {first}",
-                differs.len(),
-                expected.data.len()
-            )),
-        }
+/// Compares a result with the clear one.
+fn same(expected: &Value, got: &Value) -> Result<(), String> {
+    let differs = differing(&expected.data, &got.data);
+    match differs.first() {
+        None => Ok(()),
+        Some(first) => Err(format!(
+            "{} of {} elements of the result are wrong, the first at {first}",
+            differs.len(),
+            expected.data.len()
+        )),
     }
 }
 
@@ -252,7 +263,9 @@ impl Draft {
             What::And { .. } | What::Aes { .. } | What::Wires { .. } | What::Branch { .. } => {
                 unreachable!("circuits go in parts")
             }
-            What::Dnn { .. } => unreachable!("networks come from files"),
+            What::Dnn { .. } | What::Join { .. } | What::Groupby { .. } | What::Tpch { .. } => {
+                unreachable!("networks and tables come from files")
+            }
             What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
@@ -538,9 +551,10 @@ mod tests {
         let inputs: Vec<_> = (0..2)
             .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input).unwrap()).unwrap())
             .collect();
-        let mut truth = reference::run(work.stream.part.program(), &inputs).unwrap().swap_remove(0);
+        let mut truth = reference::run(work.stream.part.program(), &inputs).unwrap();
         assert_eq!(work.compare(&truth), Ok(()));
-        let Data::Bool(bits) = &mut truth.data else { panic!("a comparison gives bools") };
+        assert!(work.compare(&[]).unwrap_err().contains("0 results came out, of 1"));
+        let Data::Bool(bits) = &mut truth[0].data else { panic!("a comparison gives bools") };
         assert!(bits.contains(&true) && bits.contains(&false));
         bits[64] = !bits[64];
         assert!(work.compare(&truth).unwrap_err().contains("1 of 65 elements"));

@@ -31,6 +31,10 @@ impl Bank {
             Insertion::Pairs { gaps, count, first, .. } => {
                 insertion::pairs(self.numbers(*gaps), *count as usize, *first, out.words_mut())
             }
+            Insertion::Order { ranks, .. } => {
+                insertion::order(self.numbers(*ranks), out.words_mut());
+                Ok(())
+            }
             Insertion::Merge { sorted, gaps, less, .. } => {
                 let sorted = sorted.map_or(&[][..], |sorted| self.numbers(sorted));
                 insertion::merge(sorted, self.numbers(*gaps), self.get(*less).words(), out.words_mut())

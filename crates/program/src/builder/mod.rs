@@ -27,6 +27,7 @@ mod compare;
 mod functions;
 mod keep;
 mod known;
+mod partition;
 mod repeat;
 mod rounded;
 mod shuffle;

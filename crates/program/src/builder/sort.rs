@@ -8,7 +8,7 @@ use crate::shape::Index;
 use crate::types::Dtype;
 
 /// Rows of values, `(rows, length, ...)`: the keys first.
-type Columns = Vec<NodeId>;
+pub(super) type Columns = Vec<NodeId>;
 
 impl Builder {
     /// The elements of each row of a matrix of keys in ascending order, and of each of `columns`, whose first axes are those of
@@ -25,7 +25,8 @@ impl Builder {
     /// The same by a bitonic network of comparisons and choices (Batcher 1968): what an arm of a branch can do, and protocols
     /// without shuffles. For rows of n elements some n (log2 n) (log2 n + 1) / 4 comparisons in log2 n (log2 n + 1) / 2 levels.
     ///
-    /// Where there are columns the place of each key is in bits below it: so no two are equal.
+    /// Where there are columns the place of each key is in bits below it: so no two are equal. Bools have a network of their own
+    /// (`partition`).
     pub fn sort_by_network(&mut self, keys: NodeId, columns: &[NodeId]) -> Result<Columns, ProgramError> {
         let ty = self.type_of(keys)?.clone();
         // Refuses what can't be sorted.
@@ -48,6 +49,9 @@ impl Builder {
                 return Ok(vec![self.less(zero, sorted)?]);
             }
             return Ok(vec![sorted]);
+        }
+        if ty.kind == Dtype::Bool {
+            return self.partition(keys, columns, length);
         }
         let bits = length.next_power_of_two().trailing_zeros();
         let raw = self.raw_as(number, 0)?;
@@ -125,16 +129,21 @@ impl Builder {
     /// The smaller and the larger of each two: one comparison of the first column, and two choices in each.
     fn exchanged(&mut self, [left, right]: [Columns; 2]) -> Result<[Columns; 2], ProgramError> {
         let swap = self.less(right[0], left[0])?;
-        let shape = self.type_of(swap)?.shape.clone();
         let (mut low, mut high) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
         for (&left, &right) in left.iter().zip(&right) {
-            let more = self.type_of(left)?.rank() - shape.len();
-            let axes: Vec<i64> = shape.iter().map(|&axis| axis as i64).chain(vec![1; more]).collect();
-            let swap = self.reshape(swap, &axes)?;
+            let swap = self.beside(swap, left)?;
             low.push(self.select(swap, right, left)?);
             high.push(self.select(swap, left, right)?);
         }
         Ok([low, high])
+    }
+
+    /// A bool for each block of a value, with as many axes as this.
+    pub(super) fn beside(&mut self, bools: NodeId, value: NodeId) -> Result<NodeId, ProgramError> {
+        let shape = self.type_of(bools)?.shape.clone();
+        let more = self.type_of(value)?.rank() - shape.len();
+        let axes: Vec<i64> = shape.iter().map(|&axis| axis as i64).chain(vec![1; more]).collect();
+        self.reshape(bools, &axes)
     }
 }
 

@@ -4,10 +4,11 @@
 //! stood, in bits below them: so the sort is stable, and outcomes are those of a random order, which may be opened. An opening is
 //! a verified one, since one wrong outcome would tell where a row stood.
 //!
-//! For n keys of b bits that is about `n (log2 n + 1)` comparisons of `b + log2 n` bits. Where a network is cheaper the program has
+//! For n keys of b bits that is about `n (log2 n + 1)` comparisons of `b + log2 n` bits; none for bools (`ranks`). Where a network is cheaper the program has
 //! one in the place of the sort (`choice`).
 
 mod choice;
+mod ranks;
 
 pub(super) use choice::{MANY_PROVED, is_network_cheaper};
 
@@ -56,10 +57,12 @@ impl Lowering<'_> {
         let mut columns: Vec<Column> =
             columns.into_iter().map(|(node, from)| self.column(node, from)).collect();
         if rows > 1 {
+            let by_ranks = ranks::is_by_ranks(self.ty(keys)) && !self.capabilities.numbers.are_bits();
             // A proof of a shuffle is of numbers, so that where there are proofs words are made after it.
-            let words = (!self.makes_words_late()).then(|| self.sort_keys(keys, length));
+            let words = (!by_ranks && !self.makes_words_late()).then(|| self.sort_keys(keys, length));
             let first = match &words {
                 Some(words) => words.reg,
+                None if by_ranks => self.ranks(keys),
                 None => self.sort_places(rows, length),
             };
             // Those that don't fill bytes come last, so that what fills up a message is at its end.
@@ -70,14 +73,16 @@ impl Lowering<'_> {
             let cols = std::iter::once(first).chain(columns.iter().map(|column| column.reg)).collect();
             let mut shuffled = self.shuffled(cols, rows).into_iter();
             let first = shuffled.next().unwrap_or(first);
-            let words = if let Some(words) = words {
-                Keys { reg: first, ..words }
+            let order = if by_ranks {
+                self.order_of_ranks(first, rows)
+            } else if let Some(words) = words {
+                self.order(Keys { reg: first, ..words }, rows)
             } else {
                 let own = columns.iter().zip(shuffled.as_slice()).find(|(column, _)| column.node == id);
                 let elements = own.map_or(first, |(_, &reg)| reg);
-                self.shuffled_keys(keys, length, elements, first)
+                let words = self.shuffled_keys(keys, length, elements, first);
+                self.order(words, rows)
             };
-            let order = self.order(words, rows);
             for (column, from) in columns.iter_mut().zip(shuffled) {
                 column.reg = self.at_places(from, order, self.plan.shape(from).cols / rows);
             }
@@ -100,7 +105,7 @@ impl Lowering<'_> {
             let mut gaps = self.plan.public(NUMBERS, new);
             self.plan.local(Local::Constant { value: Public::Splat(0), dst: gaps });
             if let Some(sorted) = sorted {
-                let own = self.run_of(keys.reg, before * keys.block, new * keys.block);
+                let own = self.stretch(keys.reg, before * keys.block, new * keys.block);
                 for level in (0..levels).rev() {
                     let half = 1 << level;
                     let place = self.plan.public(NUMBERS, new);
@@ -118,7 +123,7 @@ impl Lowering<'_> {
             let (count, first) = (before as u32 + 1, before as u32);
             self.plan.local(Local::Insertion(Insertion::Pairs { gaps, count, first, dst: both }));
             let sides = [0, pairs].map(|start| {
-                let side = self.run_of(both, start, pairs);
+                let side = self.stretch(both, start, pairs);
                 self.at_places(keys.reg, side, keys.block)
             });
             let less = self.opened_less(sides, keys, pairs);
@@ -146,7 +151,7 @@ impl Lowering<'_> {
     }
 
     /// Some elements that follow one another.
-    fn run_of(&mut self, a: Reg, offset: usize, count: usize) -> Reg {
+    fn stretch(&mut self, a: Reg, offset: usize, count: usize) -> Reg {
         let dst = self.fresh_as(a, self.plan.shape(a).domain, count);
         let layout = Layout { offset, shape: vec![count], strides: vec![1] };
         self.plan.local(Local::Copy { a, layout, at: 0, dst });
@@ -234,6 +239,32 @@ mod tests {
 
     fn shuffles(plan: &Plan) -> usize {
         plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Shuffle { .. })).count()
+    }
+
+    /// Where rows go is counted: nothing is compared, and one opening is all.
+    #[test]
+    fn bools_are_sorted_by_ranks() {
+        let (program, inputs) = (bools(1, 301), inputs(1, 301, (0, 9)));
+        for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
+            let capabilities = capabilities.with_shuffle(3).with_sorts();
+            testing::check(&program, capabilities, &inputs[1..], rng(2));
+            let plan = lower(&program, capabilities).unwrap().plan;
+            let opened = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Open { .. })).count();
+            assert_eq!((shuffles(&plan), opened), (1, 1));
+            assert!(!plan.ops.iter().any(|op| matches!(op.kind, OpKind::Circuit { .. })));
+        }
+    }
+
+    /// Pairs of numbers, sorted by bools.
+    fn bools(rows: usize, length: usize) -> Program {
+        let mut build = Builder::new();
+        let pairs =
+            build.input("alice", "pairs", Dtype::Int, &[rows, length, 2], Range::new(0, 9999)).unwrap();
+        let bits = build.input("alice", "bits", Dtype::Bool, &[rows, length], None).unwrap();
+        for id in build.sort(bits, &[pairs]).unwrap() {
+            build.reveal(id, Recipient::All).unwrap();
+        }
+        build.finish().unwrap()
     }
 
     /// Registers and levels grow with the logarithm of the number of rows.

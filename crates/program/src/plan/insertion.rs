@@ -16,6 +16,8 @@ pub enum Insertion {
     Pairs { gaps: Reg, count: u32, first: u32, dst: Reg },
     /// The sorted rows, if there are any, and the new ones in order. `less` has a bit for each of the pairs.
     Merge { sorted: Option<Reg>, gaps: Reg, less: Reg, dst: Reg },
+    /// The order of rows that have these ranks. A rank that no row has leaves a place that is none.
+    Order { ranks: Reg, dst: Reg },
     /// Of each row its number among those of its group of so many `rows`, and from bit `above` on that of its group.
     Places { rows: usize, above: u32, dst: Reg },
 }
@@ -26,7 +28,7 @@ impl Insertion {
         match self {
             Self::Numbers { .. } | Self::Places { .. } => vec![],
             Self::Descend { gaps, right, .. } => vec![*gaps, *right],
-            Self::Pairs { gaps, .. } => vec![*gaps],
+            Self::Pairs { gaps: reg, .. } | Self::Order { ranks: reg, .. } => vec![*reg],
             Self::Merge { sorted, gaps, less, .. } => sorted.iter().copied().chain([*gaps, *less]).collect(),
         }
     }
@@ -38,7 +40,8 @@ impl Insertion {
             | Self::Places { dst, .. }
             | Self::Descend { dst, .. }
             | Self::Pairs { dst, .. }
-            | Self::Merge { dst, .. } => *dst,
+            | Self::Merge { dst, .. }
+            | Self::Order { dst, .. } => *dst,
         }
     }
 }

@@ -282,6 +282,7 @@ impl<'a> Clear<'a> {
                 insertion::pairs(&numbers(*gaps), *count as usize, *first, &mut out)
                     .expect("an order is random");
             }
+            Insertion::Order { ranks, .. } => insertion::order(&numbers(*ranks), &mut out),
             Insertion::Merge { sorted, gaps, less, .. } => {
                 let (sorted, less): (_, Vec<u64>) = (sorted.map(numbers).unwrap_or_default(), words(*less));
                 insertion::merge(&sorted, &numbers(*gaps), &less, &mut out).expect("all pairs were compared");

@@ -87,7 +87,8 @@ pub(super) fn paper(
     let mut runs = Vec::new();
     let mut counted = Vec::new();
     for printed in PAPER.iter().filter(|printed| only.is_none_or(|only| only == printed.network)) {
-        let folder = Folder::new(context, printed.network, args.rows_or(1), args.quick)?;
+        let what = What::Dnn { network: printed.network, rows: args.rows_or(1) };
+        let folder = Folder::new(context, what, args.quick, args.seed())?;
         for (way, (protocol, paper_name)) in WAYS.into_iter().enumerate() {
             let bench = bench(args, protocol, printed.network, folder.files())?;
             let model = printed.network.name();

@@ -1,5 +1,6 @@
 //! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
 
+use super::ranks::is_by_ranks;
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
 use crate::lower::shuffle::BLOCK_BITS;
@@ -38,7 +39,19 @@ pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numb
     let row = KEY_ELEMENTS + too().map(|node| node.ty.len() / rows.max(1)).sum::<usize>();
     let most = too().map(|node| node.ty.len()).fold(rows, usize::max);
     let is_too_large = proved && most > MOST_PROVED || 64 * row as u64 > BLOCK_BITS;
-    is_too_large || opened(rows, own, columns, proved) > network(rows, length, own, columns)
+    let opened = if is_by_ranks(keys) && !numbers.are_bits() {
+        ranked(rows, columns, proved)
+    } else {
+        opened(rows, own, columns, proved)
+    };
+    is_too_large || opened > network(rows, length, own, columns)
+}
+
+/// What each party sends, and rounds, for keys of a bit: an injection, a product, ranks and columns in the shuffle, an opening.
+fn ranked(rows: usize, columns: u64, proved: bool) -> u64 {
+    const RANK: u64 = 32;
+    let rounds = 9 + if proved { CHECK } else { 0 };
+    (rows as u64 * (4 * RANK + 2 * (RANK + 1 + columns))).saturating_add(rounds * ROUND)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.

@@ -1,20 +1,16 @@
-"""TPC-H: its tables as secrets of several owners, its 22 queries, and DuckDB's answers."""
+"""Declarations of TPC-H's tables, as wide as the data needs."""
 
 from __future__ import annotations
 
-import functools
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit import tables
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Mapping
 
-HERE = Path(__file__).parent
+    import pandas as pd
 
 COLORS = ("ECONOMY", "LARGE", "MEDIUM", "PROMO", "SMALL", "STANDARD")
 FINISHES = ("ANODIZED", "BRUSHED", "BURNISHED", "PLATED", "POLISHED")
@@ -22,66 +18,11 @@ METALS = ("BRASS", "COPPER", "NICKEL", "STEEL", "TIN")
 SIZES = ("JUMBO", "LG", "MED", "SM", "WRAP")
 BOXES = ("BAG", "BOX", "CAN", "CASE", "DRUM", "JAR", "PACK", "PKG")
 
-OWNERS = {
-    "customer": "shop",
-    "orders": "shop",
-    "lineitem": "carrier",
-    "part": "maker",
-    "partsupp": "maker",
-    "supplier": "maker",
-    "nation": "authority",
-    "region": "authority",
-}
-"""Who has which table."""
 
-MATCHES: dict[int, dict[str, int]] = {}
-
-
-def query(number: int) -> str:
-    """A query's text."""
-    return (HERE / f"q{number:02}.sql").read_text()
-
-
-def generate(folder: Path, scale: float, orders: int | None = None) -> None:
-    """Writes all tables as Parquet, by PyPI's tpchgen-cli; `orders` is how many of them tests take."""
-    command = Path(sys.executable).parent / "tpchgen-cli"
-    made = subprocess.run(
-        [command, "parquet", "-s", str(scale), f"--output-dir={folder}"], capture_output=True, check=False
-    )
-    assert made.returncode == 0, made.stderr.decode()
-    if orders is not None:
-        (folder / "orders").write_text(str(orders))
-
-
-def answer(folder: Path, number: int) -> pd.DataFrame:
-    """What DuckDB says."""
-    import duckdb
-
-    with duckdb.connect() as base:
-        for name in OWNERS:
-            base.register(name, frames(folder)[name])
-        return base.execute(query(number)).df()
-
-
-@functools.cache
-def frames(folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables as DataFrames. At scales below 0.01 the generator gives some rows of partsupp twice."""
-    import pyarrow.parquet as parquet
-
-    known = {name: parquet.read_table(folder / f"{name}.parquet").to_pandas() for name in OWNERS}
-    known["partsupp"] = known["partsupp"].drop_duplicates(["ps_partkey", "ps_suppkey"])
-    if (folder / "orders").exists():
-        # Some of the orders, with what belongs to them.
-        known["orders"] = known["orders"].head(int((folder / "orders").read_text()))
-        kept = known["lineitem"]["l_orderkey"].isin(known["orders"]["o_orderkey"])
-        known["lineitem"] = known["lineitem"][kept]
-    return known
-
-
-@functools.cache
-def declared(folder: Path) -> dict[str, tacit.SecretTable]:
-    """Declarations of all tables, as wide as the scale of the data needs."""
-    known = frames(folder)
+def declarations(
+    known: Mapping[str, pd.DataFrame], owners: Mapping[str, str]
+) -> dict[str, tacit.SecretTable]:
+    """All tables, of these owners."""
 
     def words(table: str, column: str) -> Any:
         return tables.category(known[table][column].unique())
@@ -172,25 +113,7 @@ def declared(folder: Path) -> dict[str, tacit.SecretTable]:
     }
     return {
         name: tacit.table(
-            OWNERS[name], schema, rows=len(known[name]), name=name, unique=keys.get(name, next(iter(schema)))
+            owners[name], schema, rows=len(known[name]), name=name, unique=keys.get(name, next(iter(schema)))
         )
         for name, schema in schemas.items()
     }
-
-
-def planned(folder: Path, number: int) -> tacit.Plan:
-    """A query as a plan, of the tables that it is about."""
-    text = query(number)
-    used: dict[str, Any] = {
-        name: table for name, table in declared(folder).items() if name in text.replace(",", " ").split()
-    }
-    plan: tacit.Plan = tacit.sql(text, matches=MATCHES.get(number), **used)
-    return plan
-
-
-def given(folder: Path, plan: tacit.Plan) -> dict[str, Any]:
-    """What owners give to a plan."""
-    result: dict[str, dict[str, Any]] = {}
-    for schema in plan.tables:
-        result.setdefault(schema.owner, {})[schema.name] = frames(folder)[schema.name]
-    return result
