@@ -15,7 +15,7 @@ use crate::values;
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
 /// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
-/// `network(name, rows, quick, folder)` writes files, or says why not.
+/// `network(name, rows, quick, kept, folder)` writes files, or says why not.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that only Python can do")]
 #[pyfunction]
 #[pyo3(name = "main")]
@@ -76,9 +76,9 @@ impl Front for PythonFront {
         Ok(Python::attach(|py| code(py, self.infer.bind(py).call1((args,)))))
     }
 
-    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String> {
+    fn network(&self, name: &str, rows: usize, quick: bool, kept: bool, folder: &Path) -> Result<(), String> {
         Python::attach(|py| {
-            let made = self.network.bind(py).call1((name, rows, quick, folder));
+            let made = self.network.bind(py).call1((name, rows, quick, kept, folder));
             let wrong =
                 made.and_then(|made| made.extract::<Option<String>>()).map_err(|error| error.to_string())?;
             wrong.map_or(Ok(()), Err)

@@ -55,13 +55,13 @@ def _infer(arguments: list[str]) -> int:
     return main(arguments)
 
 
-def _network(name: str, rows: int, quick: bool, folder: Path) -> str | None:
+def _network(name: str, rows: int, quick: bool, kept: bool, folder: Path) -> str | None:
     """A network to measure with, as files in a folder; or why there is none."""
     from tacit._bench import network
     from tacit.errors import TacitError
 
     try:
-        network(name, rows, quick, folder)
+        network(name, rows, quick, kept, folder)
     except (TacitError, OSError) as error:
         return str(error)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit._plan import Plan
+
 OWNER, CLIENT = "P1", "P0"
 """Who gives the weights, and who asks and is told: parties of the benchmark."""
 
@@ -19,10 +21,11 @@ BOUND = 16.0
 """Images are below that."""
 
 
-def network(name: str, rows: int, quick: bool, folder: Path) -> None:
-    """Writes `network.plan`, `input-0.npy` and so on in the order of the plan's inputs, and `float.npy`.
+def network(name: str, rows: int, quick: bool, kept: bool, folder: Path) -> None:
+    """Writes `network.plan`, `network-0.npy` and so on in the order of the plan's inputs, and `float.npy`.
 
-    Ranges come from other images. `float.npy` is what onnxruntime computes.
+    If the weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on. The network's plan
+    reads them in that order. Ranges come from other images. `float.npy` is what onnxruntime computes.
 
     Raises:
         InputError: A package is missing.
@@ -37,14 +40,21 @@ def network(name: str, rows: int, quick: bool, folder: Path) -> None:
     file = folder / "network.onnx"
     file.write_bytes(made.proto.SerializeToString())
     model = onnx.load(file).calibrate(_zoo.images(made.shape, 2, seed=3))
-    plan = model.plan(rows, owner=OWNER, client=CLIENT, bound=BOUND)
-    plan.save(folder / "network.plan")
     asked = _zoo.images(made.shape, rows)
     given = {"x": asked, **model.parameters()}
-    for place, declared in enumerate(plan.inputs):
-        array = np.asarray(given[declared.name])
-        np.save(
-            folder / f"input-{place}.npy", array.astype(np.int64 if array.dtype.kind == "i" else np.float64)
-        )
+    weights = "kept" if kept else "secret"
+    plan = model.plan(rows, owner=OWNER, client=CLIENT, bound=BOUND, weights=weights)
+    _write("network", plan, given, folder)
+    if kept:
+        _write("keep", model.keep(owner=OWNER, readers=[plan]), given, folder)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     np.save(folder / "float.npy", session.run(None, {"x": asked})[0].astype(np.float64))
+
+
+def _write(name: str, plan: Plan, given: dict[str, Any], folder: Path) -> None:
+    """Writes a plan and what its inputs are."""
+    plan.save(folder / f"{name}.plan")
+    for place, declared in enumerate(plan.inputs):
+        array = np.asarray(given[declared.name])
+        kind = np.int64 if array.dtype.kind == "i" else np.float64
+        np.save(folder / f"{name}-{place}.npy", array.astype(kind))

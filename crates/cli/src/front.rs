@@ -26,11 +26,11 @@ pub trait Front {
     fn infer(&self, args: &[String]) -> Result<i32, String>;
 
     /// Makes a network to measure with, and writes its plan, its inputs for so many rows and its clear result to a folder
-    /// (`tacit bench dnn`); a small one if `quick`.
+    /// (`tacit bench dnn`); a small one if `quick`. If its weights are to be kept, also the plan that keeps them.
     ///
     /// # Errors
     /// A text for the user, if there is no maker of networks here, or not all that it needs.
-    fn network(&self, name: &str, rows: usize, quick: bool, folder: &Path) -> Result<(), String>;
+    fn network(&self, name: &str, rows: usize, quick: bool, kept: bool, folder: &Path) -> Result<(), String>;
 
     /// Runs the demo; the exit code.
     ///
@@ -73,7 +73,14 @@ impl Front for Native {
             .to_owned())
     }
 
-    fn network(&self, _name: &str, _rows: usize, _quick: bool, _folder: &Path) -> Result<(), String> {
+    fn network(
+        &self,
+        _name: &str,
+        _rows: usize,
+        _quick: bool,
+        _kept: bool,
+        _folder: &Path,
+    ) -> Result<(), String> {
         Err("networks are made by the Python package's command".to_owned())
     }
 

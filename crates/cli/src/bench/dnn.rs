@@ -1,4 +1,4 @@
-//! `tacit bench dnn`: a neural network is asked in secret. Python makes the network, its plan and its inputs; the parties
+//! `tacit bench dnn`: a neural network is asked in secret. Python makes the network, its plans and its inputs; the parties
 //! read them from files.
 
 mod paper;
@@ -26,8 +26,9 @@ pub(super) fn dnn(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Fai
     if args.experiment.paper {
         return paper::paper(context, args, args.model().map(|_| network));
     }
-    let folder = Folder::new(context, network, rows, args.quick)?;
-    let mut spec = args.spec_of(What::Dnn { network, rows }, 1)?;
+    let weights = args.weights();
+    let folder = Folder::new(context, network, rows, weights, args.quick)?;
+    let mut spec = args.spec_of(What::Dnn { network, rows, weights }, 1)?;
     spec.files = Some(folder.files());
     protocol(context, args, &Bench::new(spec)?)
 }

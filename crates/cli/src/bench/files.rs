@@ -1,6 +1,6 @@
 //! A benchmark's program, operands and right result, where they come from files.
 
-use super::what::Network;
+use super::what::{Network, Weights};
 use crate::context::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -17,11 +17,13 @@ impl Folder {
         context: &Context<'_>,
         network: Network,
         rows: usize,
+        weights: Weights,
         quick: bool,
     ) -> Result<Self, Failure> {
         let folder =
             tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
-        context.front.network(&network.name(), rows, quick, folder.path()).map_err(Failure::usage)?;
+        let kept = weights == Weights::Kept;
+        context.front.network(&network.name(), rows, quick, kept, folder.path()).map_err(Failure::usage)?;
         Ok(Self(folder))
     }
 
@@ -30,16 +32,22 @@ impl Folder {
     }
 }
 
-/// Where a benchmark's program and operands are.
+/// The program that asks a network.
+pub(super) const ASKING: &str = "network";
+
+/// The program that keeps its weights.
+pub(super) const KEEPING: &str = "keep";
+
+/// Where a benchmark's programs and operands are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// What is run.
-    pub(super) fn program(&self) -> Result<Program, Failure> {
-        let path = self.folder.join("network.plan");
+    /// A program of these.
+    pub(super) fn program(&self, name: &str) -> Result<Program, Failure> {
+        let path = self.folder.join(format!("{name}.plan"));
         let bytes = std::fs::read(&path)
             .map_err(|error| Failure::input(format!("{} can't be read: {error}", path.display())))?;
         let saved = SavedPlan::from_bytes(&bytes)
@@ -47,9 +55,9 @@ impl Files {
         Ok(saved.program)
     }
 
-    /// The numbers of an input.
-    pub(super) fn input(&self, input: usize, shape: &[usize]) -> Result<Value, tacit::Error> {
-        read(&self.folder.join(format!("input-{input}.npy")), shape)
+    /// The numbers of an input of a program.
+    pub(super) fn input(&self, program: &str, input: usize, shape: &[usize]) -> Result<Value, tacit::Error> {
+        read(&self.folder.join(format!("{program}-{input}.npy")), shape)
     }
 
     /// How near the result is to that in floating point.

@@ -35,7 +35,7 @@ pub(crate) enum What {
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
     /// A network's answers to so many inputs at once.
-    Dnn { network: Network, rows: usize },
+    Dnn { network: Network, rows: usize, weights: Weights },
     /// Predictions.
     Predict { model: Model, rows: usize, features: usize },
 }
@@ -91,7 +91,7 @@ impl What {
             Self::Divide { .. } => Self::Divide { count: pieces },
             Self::Exp { .. } => Self::Exp { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
-            Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
+            Self::Dnn { network, weights, .. } => Self::Dnn { network, rows: pieces, weights },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
     }
@@ -140,7 +140,9 @@ impl What {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
-            Self::Dnn { network, .. } => format!("of {}", network.name()),
+            Self::Dnn { network, weights, .. } => {
+                format!("of {}, weights {}", network.name(), weights.name())
+            }
             Self::Mul { ring, depth, .. } if *depth > 1 => {
                 format!("in {depth} layers{}", ring.unless_usual())
             }
@@ -197,6 +199,26 @@ impl Network {
     /// Its name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// How a network's weights come to the parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Weights {
+    /// Kept by an earlier run, as shares, which looked whether they are in their ranges
+    Kept,
+    /// Given by their owner in the run, which looks at them, too
+    Given,
+}
+
+impl Weights {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Given => "given",
+        }
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn paper(
     let mut runs = Vec::new();
     let mut counted = Vec::new();
     for printed in PAPER.iter().filter(|printed| only.is_none_or(|only| only == printed.network)) {
-        let folder = Folder::new(context, printed.network, args.rows_or(1), args.quick)?;
+        let folder = Folder::new(context, printed.network, args.rows_or(1), args.weights(), args.quick)?;
         for (way, (protocol, paper_name)) in WAYS.into_iter().enumerate() {
             let bench = bench(args, protocol, printed.network, folder.files())?;
             let model = printed.network.name();
@@ -117,7 +117,7 @@ pub(super) fn paper(
 }
 
 fn bench(args: &BenchArgs, protocol: &str, network: Network, files: Files) -> Result<Bench, Failure> {
-    let what = What::Dnn { network, rows: args.rows_or(1) };
+    let what = What::Dnn { network, rows: args.rows_or(1), weights: args.weights() };
     let mut spec = args.spec_under(protocol.to_owned(), None, args.net.clone(), what, 1)?;
     spec.files = Some(files);
     Bench::new(spec)
