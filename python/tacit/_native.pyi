@@ -42,7 +42,7 @@ def main(
     load: Callable[[Path, list[str]], tuple[Program, str, str] | str],
     table: Callable[[str, str, Path], list[tuple[str, Public]] | str],
     infer: Callable[[list[str]], int],
-    network: Callable[[str, int, bool, Path], str | None],
+    network: Callable[[str, int, bool, bool, Path], str | None],
     demo: Callable[[bool], int],
     interpreter: _StrPath,
 ) -> int: ...
