@@ -42,8 +42,11 @@ def test_the_papers_tables_have_ours_beside_them() -> None:
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert [run["paper_name"] for run in told["runs"]] == ["Semi + Semi", "SW + BGIN19", "SW + Ours"]
+    ways = ["Semi + Semi", "SW + BGIN19", "SW + Ours"]
+    assert [run["paper_name"] for run in told["runs"]] == [*ways, *ways]
+    assert [run["net"] for run in told["runs"]] == [None] * 3 + ["1ms,1gbit"] * 3
     assert all(run["ands"] > 0 and run["bytes"] > 0 for run in told["runs"])
+    assert [run["paper_seconds"] for run in told["runs"]][2::3] == [58.89, 448.96]
     assert told["ands"][0]["paper_exact"] == 1_026_065_325
 
 

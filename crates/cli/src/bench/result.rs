@@ -58,7 +58,7 @@ pub(crate) struct Figures {
     limits: Vec<Share>,
     /// Of a network, how near the result is to that in floating point.
     #[serde(skip_serializing_if = "Option::is_none")]
-    accuracy: Option<Accuracy>,
+    pub(crate) accuracy: Option<Accuracy>,
     /// What the parties' time went into, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Profile>,
