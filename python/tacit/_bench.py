@@ -24,8 +24,8 @@ BOUND = 16.0
 def network(name: str, rows: int, quick: bool, kept: bool, folder: Path) -> None:
     """Writes `network.plan`, `network-0.npy` and so on in the order of the plan's inputs, and `float.npy`.
 
-    If the weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on, and the network's
-    plan reads them in that order. Ranges come from other images. `float.npy` is what onnxruntime computes.
+    If the weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on. The other plan
+    reads them in that order. Ranges come from other images. `float.npy` is what onnxruntime computes.
 
     Raises:
         InputError: A package is missing.
