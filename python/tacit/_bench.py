@@ -25,7 +25,10 @@ class WrongResultError(Exception):
 
 
 def measured(work: str, folder: Path) -> None:
-    """Writes `bench.plan`, and `input-0.npy` and so on in the order of the plan's inputs.
+    """Writes `bench.plan`, and `bench-0.npy` and so on in the order of the plan's inputs.
+
+    If a network's weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on. The other plan
+    reads them in that order.
 
     Args:
         work: What is measured, as JSON.
@@ -38,7 +41,7 @@ def measured(work: str, folder: Path) -> None:
     asked = json.loads(work)
     ((name, sizes),) = asked["work"].items()
     if name == "dnn":
-        _network(sizes["network"], sizes["rows"], asked["quick"], folder)
+        _network(sizes["network"], sizes["rows"], asked["quick"], sizes["weights"] == "kept", folder)
         return
     try:
         from tacit import _bench_tables
@@ -52,21 +55,21 @@ def measured(work: str, folder: Path) -> None:
     else:
         make = {"join": _bench_tables.join, "groupby": _bench_tables.groupby}[name]
         plan, given, check = make(sizes["count"], sizes["bits"], sizes["columns"], asked["seed"])
-    check(plan._restore(plan._program.evaluate(written(plan, given, folder))))
+    check(plan._restore(plan._program.evaluate(written("bench", plan, given, folder))))
 
 
-def written(plan: Plan, given: dict[str, Any], folder: Path) -> list[Any]:
+def written(name: str, plan: Plan, given: dict[str, Any], folder: Path) -> list[Any]:
     """Writes a plan and its inputs, and gives those back."""
     import numpy as np
 
-    plan.save(folder / "bench.plan")
+    plan.save(folder / f"{name}.plan")
     values = assigned(plan.inputs, given, plan.tables)
     for place, value in enumerate(values):
-        np.save(folder / f"input-{place}.npy", np.asarray(value))
+        np.save(folder / f"{name}-{place}.npy", np.asarray(value))
     return values
 
 
-def _network(name: str, rows: int, quick: bool, folder: Path) -> None:
+def _network(name: str, rows: int, quick: bool, kept: bool, folder: Path) -> None:
     """A network's plan and inputs, and `float.npy`, which is what onnxruntime computes.
 
     Ranges come from other images.
@@ -85,8 +88,13 @@ def _network(name: str, rows: int, quick: bool, folder: Path) -> None:
     file = folder / "network.onnx"
     file.write_bytes(made.proto.SerializeToString())
     model = onnx.load(file).calibrate(_zoo.images(made.shape, 2, seed=3))
-    plan = model.plan(rows, owner=OWNER, client=CLIENT, bound=BOUND)
     asked = _zoo.images(made.shape, rows)
-    written(plan, {"x": asked, **model.parameters()}, folder)
+    given = {"x": asked, **model.parameters()}
+    weights = "kept" if kept else "secret"
+    plan = model.plan(rows, owner=OWNER, client=CLIENT, bound=BOUND, weights=weights)
+    written("bench", plan, {declared.name: given[declared.name] for declared in plan.inputs}, folder)
+    if kept:
+        keep = model.keep(owner=OWNER, readers=[plan])
+        written("keep", keep, {declared.name: given[declared.name] for declared in keep.inputs}, folder)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     np.save(folder / "float.npy", session.run(None, {"x": asked})[0].astype(np.float64))

@@ -47,18 +47,37 @@ def test_the_papers_tables_have_ours_beside_them() -> None:
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert [run["paper_name"] for run in told["runs"]] == ["Semi + Semi", "SW + BGIN19", "SW + Ours"]
+    ways = ["Semi + Semi", "SW + BGIN19", "SW + Ours"]
+    assert [run["paper_name"] for run in told["runs"]] == [*ways, *ways]
+    assert [run["net"] for run in told["runs"]] == [None] * 3 + ["1ms,1gbit"] * 3
     assert all(run["ands"] > 0 and run["bytes"] > 0 for run in told["runs"])
+    assert [run["paper_seconds"] for run in told["runs"]][2::3] == [58.89, 448.96]
     assert told["ands"][0]["paper_exact"] == 1_026_065_325
+
+
+def measured(name: str, *options: str) -> Any:
+    command = [sys.executable, "-m", "tacit", "bench", "dnn", "--model", name, "--quick", "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("protocol", ["replicated", "replicated-malicious"])
+@pytest.mark.parametrize("transport", ["memory", "tcp"])
+def test_weights_are_kept_before_or_given(protocol: str, transport: str) -> None:
+    options = ["--protocol", protocol, "--transport", transport, "--weights"]
+    kept, given = (measured("mlp", *options, weights) for weights in ["kept", "given"])
+    assert (kept["weights"], given["weights"]) == ("kept", "given")
+    assert kept["accuracy"]["argmax"] == given["accuracy"]["argmax"] == 1
+    # The owner, P1, gives nothing any more, and nobody looks at the weights' ranges.
+    assert kept["input_bytes"][1] == 0 < given["input_bytes"][1]
+    looked_at = protocol == "replicated-malicious"
+    assert (sum(kept["sent_bytes"]) < sum(given["sent_bytes"])) == looked_at
 
 
 @pytest.mark.parametrize("name", _zoo.NAMES)
 def test_the_benchmark_compares_with_the_clear_result_and_with_floats(name: str) -> None:
-    command = [sys.executable, "-m", "tacit", "bench", "dnn", "--model", name, "--quick", "--json"]
-    options = ["--protocol", "replicated-malicious", "--transport", "memory", "--rows", "2"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout)
+    figures = measured(name, "--protocol", "replicated-malicious", "--transport", "memory", "--rows", "2")
     assert (figures["bench"], figures["count"]) == ("dnn", 2)
     assert figures["accuracy"]["argmax"] == figures["accuracy"]["rows"] == 2
     assert figures["accuracy"]["error"] < 0.01

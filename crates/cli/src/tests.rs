@@ -8,7 +8,7 @@ use crate::{Front, Unmade};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use tacit::program::{Builder, Data, Dtype, Range, Recipient, Source, Value};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Source, Uses, Value};
 
 /// A Python that has two programs: products, and comparisons.
 struct TwoPrograms;
@@ -57,18 +57,30 @@ impl Front for TwoPrograms {
             let is_join = !asked["work"]["join"].is_null();
             return Err(if is_join { Unmade::Wrong } else { Unmade::Refused }(format!("no {work} here")));
         };
-        let rows = rows as usize;
-        let kind = Dtype::Fixed { frac: 16 };
+        let (rows, kept) = (rows as usize, asked["work"]["dnn"]["weights"] == "kept");
+        let (kind, range) = (Dtype::Fixed { frac: 16 }, Range::new(-1 << 20, 1 << 20));
+        let input = |build: &mut Builder, owner| build.input(owner, owner, kind, &[rows, 3], range).unwrap();
+        let write = |build: Builder, name: &str| {
+            let plan = tacit::SavedPlan::new(build.finish().unwrap(), name).to_bytes();
+            std::fs::write(folder.join(format!("{name}.plan")), plan).unwrap();
+        };
         let mut build = Builder::new();
-        let given = ["P0", "P1"]
-            .map(|owner| build.input(owner, owner, kind, &[rows, 3], Range::new(-1 << 20, 1 << 20)));
-        let [a, b] = given.map(Result::unwrap);
-        let result = build.mul(a, b).unwrap();
+        let a = input(&mut build, "P0");
+        let weights = if kept {
+            let mut keep = Builder::new();
+            let given = input(&mut keep, "P1");
+            keep.keep(given, "b", Uses::default()).unwrap();
+            write(keep, "keep");
+            build.kept("b", kind, &[rows, 3], range)
+        } else {
+            Ok(input(&mut build, "P1"))
+        };
+        let result = build.mul(a, weights.unwrap()).unwrap();
         build.reveal(result, Recipient::Role("P0".into())).unwrap();
-        let plan = tacit::SavedPlan::new(build.finish().unwrap(), "network").to_bytes();
-        std::fs::write(folder.join("bench.plan"), plan).unwrap();
+        write(build, "bench");
         let repeated = |row: [f64; 3]| Value { shape: vec![rows, 3], data: Data::Float(row.repeat(rows)) };
-        for (name, row) in [("input-0", [1.0, 2.0, 3.0]), ("input-1", [1.0; 3]), ("float", [1.5, 2.0, 3.0])] {
+        let weights = if kept { "keep-0" } else { "bench-1" };
+        for (name, row) in [("bench-0", [1.0, 2.0, 3.0]), (weights, [1.0; 3]), ("float", [1.5, 2.0, 3.0])] {
             crate::npy::write(&folder.join(format!("{name}.npy")), &repeated(row)).unwrap();
         }
         Ok(())
@@ -398,13 +410,26 @@ fn a_simulation_says_how_numbers_are_compared() {
 #[test]
 fn a_network_is_measured_and_compared_with_floating_point() {
     let bench = ["bench", "dnn", "--model", "mlp", "--transport", "memory"];
-    let (code, out, err) = tacit(&[&bench[..], &["--quick", "--rows", "2", "--json"]].concat());
-    assert_eq!(code, 0, "{err}");
-    let figures: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((figures["bench"].as_str(), figures["count"].as_u64()), (Some("dnn"), Some(2)));
-    let accuracy = &figures["accuracy"];
-    assert_eq!((accuracy["argmax"].as_u64(), accuracy["rows"].as_u64()), (Some(2), Some(2)));
-    assert!((accuracy["error"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-4, "{accuracy}");
+    let figures = |more: &[&str]| -> serde_json::Value {
+        let (code, out, err) = tacit(&[&bench[..], &["--quick", "--rows", "2", "--json"], more].concat());
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    for protocol in ["replicated", "replicated-malicious", "astra"] {
+        let [kept, given] =
+            ["kept", "given"].map(|weights| figures(&["--protocol", protocol, "--weights", weights]));
+        for figures in [&kept, &given] {
+            assert_eq!((figures["bench"].as_str(), figures["count"].as_u64()), (Some("dnn"), Some(2)));
+            let accuracy = &figures["accuracy"];
+            assert_eq!((accuracy["argmax"].as_u64(), accuracy["rows"].as_u64()), (Some(2), Some(2)));
+            assert!((accuracy["error"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-4, "{accuracy}");
+        }
+        assert_eq!((kept["weights"].as_str(), given["weights"].as_str()), (Some("kept"), Some("given")));
+        // What is kept was shared before.
+        let owners_input = |figures: &serde_json::Value| figures["input_bytes"][1].as_u64().unwrap();
+        assert!(owners_input(&kept) < owners_input(&given), "{kept} {given}");
+    }
+    assert_eq!(figures(&[])["weights"], "kept");
     let (code, _, err) = tacit(&bench);
     assert!(code == 2 && err.contains("mlp"), "{err}");
     for (wrong, words) in [
@@ -412,6 +437,8 @@ fn a_network_is_measured_and_compared_with_floating_point() {
         (&["bench", "predict", "--model", "mlp"], "bench dnn"),
         (&["bench", "dnn", "--rows", "0"], "nothing to measure"),
         (&["bench", "mul", "--rows", "1"], "--rows means nothing"),
+        (&["bench", "mul", "--weights", "kept"], "--weights means nothing"),
+        (&["bench", "dnn", "--model", "mlp", "--quick", "--protocol", "mascot"], "--weights given"),
     ] {
         let (code, _, err) = tacit(wrong);
         assert!(code == 2 && err.contains(words), "{wrong:?}: {err}");

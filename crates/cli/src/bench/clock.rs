@@ -210,6 +210,12 @@ pub(crate) fn peak_rss() -> u64 {
     kilobytes.unwrap_or(0) * 1024
 }
 
+/// Forgets it, so that the most is counted from what the process has now, where the system can.
+pub(crate) fn forget_peak_rss() {
+    // Else the most of all is told, which is no less.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! `tacit bench dnn`: a neural network is asked in secret. Python makes the network, its plan and its inputs; the parties
+//! `tacit bench dnn`: a neural network is asked in secret. Python makes the network, its plans and its inputs; the parties
 //! read them from files.
 
 mod paper;
@@ -26,7 +26,7 @@ pub(super) fn dnn(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Fai
     if args.experiment.paper {
         return paper::paper(context, args, args.model().map(|_| network));
     }
-    let what = What::Dnn { network, rows };
+    let what = What::Dnn { network, rows, weights: args.weights() };
     let folder = Folder::new(context, what, args.quick, args.seed())?;
     let mut spec = args.spec_of(what, 1)?;
     spec.files = Some(folder.files());

@@ -31,16 +31,22 @@ impl Folder {
     }
 }
 
-/// Where a benchmark's program and operands are.
+/// The program that is measured.
+pub(super) const MEASURED: &str = "bench";
+
+/// The program that keeps a network's weights.
+pub(super) const KEEPING: &str = "keep";
+
+/// Where a benchmark's programs and operands are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    /// What is run.
-    pub(super) fn program(&self) -> Result<Program, Failure> {
-        let path = self.folder.join("bench.plan");
+    /// A program of these.
+    pub(super) fn program(&self, name: &str) -> Result<Program, Failure> {
+        let path = self.folder.join(format!("{name}.plan"));
         let bytes = std::fs::read(&path)
             .map_err(|error| Failure::input(format!("{} can't be read: {error}", path.display())))?;
         let saved = SavedPlan::from_bytes(&bytes)
@@ -48,9 +54,9 @@ impl Files {
         Ok(saved.program)
     }
 
-    /// The numbers of an input.
-    pub(super) fn input(&self, input: usize, shape: &[usize]) -> Result<Value, tacit::Error> {
-        read(&self.folder.join(format!("input-{input}.npy")), shape)
+    /// The numbers of an input of a program.
+    pub(super) fn input(&self, program: &str, input: usize, shape: &[usize]) -> Result<Value, tacit::Error> {
+        read(&self.folder.join(format!("{program}-{input}.npy")), shape)
     }
 
     /// How near the result is to that in floating point, where that is known.

@@ -27,17 +27,21 @@ pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Fai
 
 fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
     let results: Vec<_> = std::thread::scope(|scope| {
-        // By party, then by lane.
-        let mut links: Vec<Vec<Box<dyn Links>>> = bench.spec.parties.iter().map(|_| Vec::new()).collect();
-        for _ in &bench.lanes {
-            let mesh = memory::mesh(bench.spec.parties.len(), 0);
-            links.iter_mut().zip(mesh).for_each(|(links, link)| links.push(Box::new(link)));
+        // By party, then by gathering, then by lane.
+        let gatherings = || (0..bench.gatherings()).map(|_| Vec::new()).collect();
+        let mut links: Vec<Vec<Vec<Box<dyn Links>>>> =
+            bench.spec.parties.iter().map(|_| gatherings()).collect();
+        for gathering in 0..bench.gatherings() {
+            for _ in &bench.lanes {
+                let mesh = memory::mesh(bench.spec.parties.len(), 0);
+                links.iter_mut().zip(mesh).for_each(|(links, link)| links[gathering].push(Box::new(link)));
+            }
         }
-        let threads: Vec<_> = links
-            .into_iter()
-            .enumerate()
-            .map(|(me, links)| scope.spawn(move || bench.play(links, me, &Limits::default())))
-            .collect();
+        let play = |(me, links): (usize, Vec<Vec<Box<dyn Links>>>)| {
+            let mut links = links.into_iter();
+            scope.spawn(move || bench.play(|| Ok(links.next().unwrap_or_default()), me, &Limits::default()))
+        };
+        let threads: Vec<_> = links.into_iter().enumerate().map(play).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

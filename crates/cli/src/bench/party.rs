@@ -1,19 +1,21 @@
 //! One party of a benchmark: gives its operands, plays its part, looks at the result.
 
-use super::clock::{Clock, Figures, Gate, now};
+use super::clock::{Clock, Figures, Gate, forget_peak_rss, now};
 use super::files::Accuracy;
 use super::spec::Spec;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::net;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
-use tacit::advanced::engine::Clear;
+use tacit::advanced::engine::executor::Unobserved;
+use tacit::advanced::engine::{Clear, Protocol};
 use tacit::advanced::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::Cost;
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Making, Source, Strand, Stream, admitted_lanes, is_open, play_lanes,
-    protocol, select,
+    Compiled, Endpoint, Error, Feed, Fill, Making, Residents, Source, State, Strand, Stream, admitted_lanes,
+    is_open, play_lanes, protocol, select,
 };
 
 /// What one party has to say at the end.
@@ -42,12 +44,22 @@ pub(crate) struct LaneReport {
 pub(crate) struct Bench {
     pub(crate) spec: Spec,
     pub(crate) lanes: Vec<LaneWork>,
+    /// What is run before, in one lane, for the only lane to read what it keeps.
+    keeping: Option<LaneWork>,
 }
 
 /// A lane's part of a benchmark.
 pub(crate) struct LaneWork {
     pub(crate) work: Work,
     endpoint: Endpoint,
+}
+
+impl LaneWork {
+    fn new(spec: &Spec, protocol: &Arc<dyn Protocol>, work: Work) -> Result<Self, Error> {
+        let Stream { part, times, rest, instances } = work.stream.clone();
+        let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), Vec::new())?;
+        Ok(Self { work, endpoint: endpoint.repeated(times, rest, instances)? })
+    }
 }
 
 impl Bench {
@@ -67,12 +79,21 @@ impl Bench {
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
-            let Stream { part, times, rest, instances } = work.stream.clone();
-            let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), Vec::new())?
-                .repeated(times, rest, instances)?;
-            lanes.push(LaneWork { work, endpoint });
+            lanes.push(LaneWork::new(&spec, &protocol, work)?);
         }
-        Ok(Self { spec, lanes })
+        let keeping = Work::keeping(&spec)?.map(|work| LaneWork::new(&spec, &protocol, work)).transpose()?;
+        if keeping.is_some() && protocol.keeps_under_key() {
+            return Err(Failure::usage(format!(
+                "what {} keeps ends with the run: --weights given",
+                spec.protocol
+            )));
+        }
+        Ok(Self { spec, lanes, keeping })
+    }
+
+    /// How often the parties gather their links to play.
+    pub(crate) fn gatherings(&self) -> usize {
+        1 + usize::from(self.keeping.is_some())
     }
 
     /// The protocol's name with what is picked for the network, if something is left to it.
@@ -109,13 +130,19 @@ impl Bench {
         self.lanes.iter().map(|lane| self.lane_cost(lane).map(timed)).sum()
     }
 
-    /// Plays the part of party `me` over its links, which it has for each lane.
+    /// Plays the part of party `me` over its links, which it has for each lane, anew each time that it gathers them.
     pub(crate) fn play(
         &self,
-        links: Vec<Box<dyn Transport>>,
+        mut gather: impl FnMut() -> Result<Vec<Box<dyn Transport>>, Error>,
         me: usize,
         limits: &Limits,
     ) -> Result<Report, Error> {
+        let mut state = State::new();
+        if let Some(keeping) = &self.keeping {
+            self.keep(keeping, gather()?, me, limits, &mut state)?;
+            forget_peak_rss();
+        }
+        let links = gather()?;
         let names = &self.spec.parties;
         let name = &names[me];
         let profile = self.spec.net.as_ref().map(|net| Profile::load(net)).transpose();
@@ -135,6 +162,9 @@ impl Bench {
                 accuracy: None,
             })
             .collect();
+        let fill = Fill::new();
+        let mut residents =
+            self.keeping.as_ref().map(|_| Residents { state: &mut state, fill: &fill, store: None });
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
         {
@@ -143,7 +173,8 @@ impl Bench {
                 None => links,
             };
             let mesh = Mesh::new(links, me, names.clone(), limits.clone());
-            strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer, residents: None });
+            let residents = residents.take();
+            strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer, residents });
         }
         let parts = play_lanes(strands, Source::InRun)?;
         let mut report = Report::default();
@@ -155,6 +186,47 @@ impl Bench {
             report.accuracy = report.accuracy.or(feed.accuracy);
         }
         Ok(report)
+    }
+
+    /// Plays party `me`'s part in what is run before, on links as fast as they are: nothing of it is measured.
+    fn keep(
+        &self,
+        keeping: &LaneWork,
+        links: Vec<Box<dyn Transport>>,
+        me: usize,
+        limits: &Limits,
+        state: &mut State,
+    ) -> Result<(), Error> {
+        let names = &self.spec.parties;
+        let (fill, mut unobserved) = (Fill::new(), Unobserved);
+        let mut feed = Given { work: &keeping.work, party: &names[me] };
+        let mut strands = Vec::with_capacity(1);
+        if let Some(links) = links.into_iter().next() {
+            strands.push(Strand {
+                endpoint: &keeping.endpoint,
+                mesh: Mesh::new(links, me, names.clone(), limits.clone()),
+                feed: &mut feed,
+                observer: &mut unobserved,
+                residents: Some(Residents { state, fill: &fill, store: None }),
+            });
+        }
+        play_lanes(strands, Source::InRun).map(drop)
+    }
+}
+
+/// What a party gives of what is kept.
+struct Given<'a> {
+    work: &'a Work,
+    party: &'a str,
+}
+
+impl Feed for Given<'_> {
+    fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        self.work.inputs(part, self.party)
+    }
+
+    fn outputs(&mut self, _part: u64, _outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        Ok(())
     }
 }
 

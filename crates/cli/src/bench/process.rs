@@ -118,13 +118,14 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
     match party.task {
         Task::Bench(spec) => {
             let bench = Bench::new(spec).map_err(|failure| (failure, false))?;
-            let (links, config) = gather(&party.config, bench.spec.lanes).map_err(failed)?;
-            let report = bench.play(links, config.me(), config.limits());
+            let config = Config::load(&party.config).map_err(|error| failed(error.into()))?;
+            let mut listener = Listener::bind(&config).map_err(|error| failed(error.into()))?;
+            let gather = || gather(&mut listener, &config, bench.spec.lanes);
+            let report = bench.play(gather, config.me(), config.limits());
             report.map(Said::Report).map_err(failed)
         }
         Task::Ring(ring) => {
-            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
-            let links = links.swap_remove(0);
+            let (links, config) = only_links(&party.config).map_err(failed)?;
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
             let echo = |error: &tacit::advanced::net::Error| {
                 matches!(error.what(), tacit::advanced::net::ErrorKind::Aborted { .. })
@@ -133,8 +134,7 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
         }
         Task::Correlated(job) => {
-            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
-            let links = links.swap_remove(0);
+            let (links, config) = only_links(&party.config).map_err(failed)?;
             job.play(links, config.me(), config.limits().clone()).map(Said::Correlated)
         }
         Task::Living(job) => {
@@ -146,10 +146,16 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
 }
 
 /// This party's links to the others, for each lane.
-fn gather(config: &Path, lanes: u16) -> Result<(Vec<Box<dyn Links>>, Config), Error> {
+fn gather(listener: &mut Listener, config: &Config, lanes: u16) -> Result<Vec<Box<dyn Links>>, Error> {
+    let links = listener.gather_lanes(&[], lanes, config.limits().connect)?;
+    Ok(links.into_iter().map(|links| Box::new(links) as Box<dyn Links>).collect())
+}
+
+/// The same of a party in one lane.
+fn only_links(config: &Path) -> Result<(Box<dyn Links>, Config), Error> {
     let config = Config::load(config)?;
-    let links = Listener::bind(&config)?.gather_lanes(&[], lanes, config.limits().connect)?;
-    Ok((links.into_iter().map(|links| Box::new(links) as Box<dyn Links>).collect(), config))
+    let links = gather(&mut Listener::bind(&config)?, &config, 1)?.swap_remove(0);
+    Ok((links, config))
 }
 
 fn run(

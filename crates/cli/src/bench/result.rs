@@ -6,7 +6,7 @@ use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, LaneWork, Report};
 use super::profile::Profile;
-use super::what::Ring;
+use super::what::{Ring, Weights, What};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub(crate) struct Figures {
     /// What products are of, if not of 64-bit words.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<Ring>,
+    /// How a network's weights come to the parties.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Weights>,
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
     pub(crate) offline_seconds: f64,
@@ -55,7 +58,7 @@ pub(crate) struct Figures {
     limits: Vec<Share>,
     /// Of a network, how near the result is to that in floating point.
     #[serde(skip_serializing_if = "Option::is_none")]
-    accuracy: Option<Accuracy>,
+    pub(crate) accuracy: Option<Accuracy>,
     /// What the parties' time went into, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Profile>,
@@ -125,6 +128,10 @@ impl Figures {
             count,
             depth: bench.spec.what.depth(),
             ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
+            weights: match bench.spec.what {
+                What::Dnn { weights, .. } => Some(weights),
+                _ => None,
+            },
             seconds: elapsed,
             offline_seconds,
             input_seconds: sum(|part| part.shared.saturating_sub(part.share)),

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::options::{DeclaredArgs, Experiment, LivingArgs, Scale, StartArgs, TpchArgs, TripleArgs};
-use super::what::{DEFAULT_MODULUS, Model, Network, Ring, What, ring};
+use super::what::{DEFAULT_MODULUS, Model, Network, Ring, Weights, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
 use clap::builder::PossibleValue;
@@ -66,6 +66,9 @@ pub(crate) struct BenchArgs {
     /// Rows to predict, or inputs of a network that are asked about at once
     #[arg(long)]
     rows: Option<usize>,
+    /// For dnn: whether the parties keep the network's weights before the run, or the owner gives them in it [default: kept]
+    #[arg(long)]
+    weights: Option<Weights>,
     /// Arms of a branch
     #[arg(long, value_name = "B")]
     arms: Option<usize>,
@@ -330,6 +333,11 @@ impl BenchArgs {
         self.rows.unwrap_or(usual)
     }
 
+    /// `--weights`, or else what is usual.
+    pub(crate) fn weights(&self) -> Weights {
+        self.weights.unwrap_or(Weights::Kept)
+    }
+
     /// `--parties`, or else what is usual.
     pub(crate) fn parties_or(&self, usual: usize) -> usize {
         self.parties.unwrap_or(usual)
@@ -447,7 +455,7 @@ impl BenchArgs {
             Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Groupby, Join, Li, Living,
             Mascot, Matmul, Mul, Ot, Predict, Shuffle, Sort, Tpch, Triples,
         };
-        let given: [(&str, bool, &[Name]); 27] = [
+        let given: [(&str, bool, &[Name]); 28] = [
             (
                 "--count",
                 self.count.is_some(),
@@ -486,6 +494,7 @@ impl BenchArgs {
             ("--model", self.model.is_some(), &[Predict, Dnn]),
             ("--features", self.features.is_some(), &[Predict, Living]),
             ("--rows", self.rows.is_some(), &[Predict, Dnn]),
+            ("--weights", self.weights.is_some(), &[Dnn]),
             // All rows of a sort or a shuffle are in one lane.
             (
                 "--threads",

@@ -35,7 +35,7 @@ pub(crate) enum What {
     /// A Vickrey auction: who bids most, and the second highest bid.
     Auction { bids: usize },
     /// A network's answers to so many inputs at once.
-    Dnn { network: Network, rows: usize },
+    Dnn { network: Network, rows: usize, weights: Weights },
     /// Two tables with so many rows each, joined by keys of so many bits, which are different in one of them; both have so many
     /// numbers beside the key.
     Join { count: usize, bits: u32, columns: usize },
@@ -126,7 +126,7 @@ impl What {
             Self::Divide { .. } => Self::Divide { count: pieces },
             Self::Exp { .. } => Self::Exp { count: pieces },
             Self::Auction { .. } => Self::Auction { bids: pieces },
-            Self::Dnn { network, .. } => Self::Dnn { network, rows: pieces },
+            Self::Dnn { network, weights, .. } => Self::Dnn { network, rows: pieces, weights },
             Self::Join { bits, columns, .. } => Self::Join { count: pieces, bits, columns },
             Self::Groupby { bits, columns, .. } => Self::Groupby { count: pieces, bits, columns },
             Self::Tpch { .. } => *self,
@@ -181,7 +181,9 @@ impl What {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
-            Self::Dnn { network, .. } => format!("of {}", network.name()),
+            Self::Dnn { network, weights, .. } => {
+                format!("of {}, weights {}", network.name(), weights.name())
+            }
             Self::Mul { ring, depth, .. } if *depth > 1 => {
                 format!("in {depth} layers{}", ring.unless_usual())
             }
@@ -242,6 +244,26 @@ impl Network {
     /// Its name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// How a network's weights come to the parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Weights {
+    /// Kept by an earlier run, as shares, which looked whether they are in their ranges
+    Kept,
+    /// Given by their owner in the run, which looks at them, too
+    Given,
+}
+
+impl Weights {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Given => "given",
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
-use super::files::{Accuracy, Files};
+use super::files::{Accuracy, Files, KEEPING, MEASURED};
 use super::instances::{random_bits, stream};
 use super::operands::{CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
-use super::what::{Model, Ring, What};
+use super::what::{Model, Ring, Weights, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::advanced::engine::Clear;
@@ -52,8 +52,8 @@ enum Operands {
     Numbers(Vec<(Operand, u64)>),
     /// Random bits of this lane.
     Bits { lane: u64 },
-    /// Numbers in files.
-    Files(Files),
+    /// Numbers in files: those of a program's inputs, and of the inputs of the program that keeps what fills its slots, in order.
+    Files { files: Files, program: &'static str, kept: Vec<InputType> },
 }
 
 /// How the elements of an input are made.
@@ -78,13 +78,11 @@ impl Work {
                 any_order: false,
             });
         }
-        let compiled = |program: Program| -> Result<_, Failure> {
-            let compiled = Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?;
-            Ok(Stream { part: compiled.with_window(spec.window), times: 1, rest: None, instances: 1 })
-        };
         if let Some(files) = &spec.files {
-            let stream = compiled(files.program()?)?;
-            return Ok(Self { stream, operands: Operands::Files(files.clone()), seed, any_order: false });
+            let kept = Self::keeping(spec)?.map_or(Vec::new(), |keep| keep.stream.part.inputs().to_vec());
+            let operands = Operands::Files { files: files.clone(), program: MEASURED, kept };
+            let stream = compiled(spec, files.program(MEASURED)?)?;
+            return Ok(Self { stream, operands, seed, any_order: false });
         }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
         let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
@@ -97,7 +95,17 @@ impl Work {
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
         let any_order = matches!(spec.what, What::Shuffle { .. });
-        Ok(Self { stream: compiled(program)?, operands, seed, any_order })
+        Ok(Self { stream: compiled(spec, program)?, operands, seed, any_order })
+    }
+
+    /// What is run before the measured work, for that to read: a network's weights are kept.
+    pub(crate) fn keeping(spec: &Spec) -> Result<Option<Self>, Failure> {
+        let (Some(files), What::Dnn { weights: Weights::Kept, .. }) = (&spec.files, spec.what) else {
+            return Ok(None);
+        };
+        let operands = Operands::Files { files: files.clone(), program: KEEPING, kept: Vec::new() };
+        let stream = compiled(spec, files.program(KEEPING)?)?;
+        Ok(Some(Self { stream, operands, seed: spec.seed, any_order: false }))
     }
 
     /// Every program, and how often it is run.
@@ -120,7 +128,7 @@ impl Work {
                 let cols = elements(compiled, input) as usize;
                 Ok(random_bits(self.seed, *lane, part, input as u64, cols))
             }
-            Operands::Numbers(_) | Operands::Files(_) => compiled.encode(input, &self.number(input)?),
+            Operands::Numbers(_) | Operands::Files { .. } => compiled.encode(input, &self.number(input)?),
         }
     }
 
@@ -129,7 +137,7 @@ impl Work {
         let declared = &self.stream.part.inputs()[input];
         let (operand, before) = match &self.operands {
             Operands::Numbers(numbers) => numbers[input],
-            Operands::Files(files) => return files.input(input, &declared.shape),
+            Operands::Files { files, program, .. } => return files.input(program, input, &declared.shape),
             Operands::Bits { .. } => unreachable!("a circuit's operands are bits"),
         };
         let numbers = Numbers::new(operand, self.seed, input as u64, before);
@@ -164,7 +172,7 @@ impl Work {
         };
         let compiled = self.part(part);
         match &self.operands {
-            Operands::Numbers(_) | Operands::Files(_) => {
+            Operands::Numbers(_) | Operands::Files { .. } => {
                 let decoded = came.into_iter().enumerate().map(|(output, got)| compiled.decode(output, got));
                 let got: Result<Vec<Value>, _> = decoded.collect();
                 self.compare(&got.map_err(|error| error.to_string())?)
@@ -184,18 +192,27 @@ impl Work {
     /// How near what came out is to the result in floating point, where that is known.
     pub(crate) fn accuracy(&self, outputs: &[Option<Clear>]) -> Result<Option<Accuracy>, tacit::Error> {
         match (&self.operands, outputs) {
-            (Operands::Files(files), [Some(got)]) => files.accuracy(&self.stream.part.decode(0, got)?),
+            (Operands::Files { files, .. }, [Some(got)]) => files.accuracy(&self.stream.part.decode(0, got)?),
             _ => Ok(None),
         }
     }
 
     /// Compares numbers with the clear result.
     fn compare(&self, got: &[Value]) -> Result<(), String> {
-        let encoded = |(input, declared): (usize, &InputType)| {
-            let number = self.number(input).map_err(|error| error.to_string())?;
+        let encoded = |declared: &InputType, number: Result<Value, tacit::Error>| {
+            let number = number.map_err(|error| error.to_string())?;
             encode(declared, &number).map_err(|error| error.to_string())
         };
-        let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
+        let inputs = self.stream.part.inputs().iter().enumerate();
+        let mut inputs: Vec<_> =
+            inputs.map(|(input, declared)| encoded(declared, self.number(input))).collect();
+        if let Operands::Files { files, kept, .. } = &self.operands {
+            let slots = kept.iter().enumerate();
+            let slots =
+                slots.map(|(slot, declared)| encoded(declared, files.input(KEEPING, slot, &declared.shape)));
+            inputs.extend(slots);
+        }
+        let inputs: Result<Vec<_>, _> = inputs.into_iter().collect();
         let expected = reference::run(self.stream.part.program(), &inputs?);
         let expected = expected.map_err(|error| error.to_string())?;
         if expected.len() != got.len() {
@@ -222,6 +239,12 @@ fn same(expected: &Value, got: &Value) -> Result<(), String> {
             expected.data.len()
         )),
     }
+}
+
+/// A program that is run once.
+fn compiled(spec: &Spec, program: Program) -> Result<Stream, Failure> {
+    let compiled = Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?;
+    Ok(Stream { part: compiled.with_window(spec.window), times: 1, rest: None, instances: 1 })
 }
 
 /// Rows of integers in ascending order.
