@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 44] = [
+static SAMPLES: [Sample; 45] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -359,6 +359,22 @@ static SAMPLES: [Sample; 44] = [
             Ok(vec![next[0], states[0]])
         })?;
         o.build.stack(&made, 0)
+    }),
+    ("branch", |o| {
+        // One of two ANDs; and one with another branch inside, of one AND or two.
+        let (p, q, conditions) = (o.bits(0)?, o.bits(1)?, o.bits(2)?);
+        let [c, d] = [0, -1].map(|at| o.build.index(conditions, &[Index::At(at)]));
+        let (c, d) = (c?, d?);
+        let (set, not) = (o.build.if_set(c, p)?, o.build.unless_set(c, p)?);
+        let (deep, flat) = (o.build.if_set(d, not)?, o.build.unless_set(d, not)?);
+        let twice = |build: &mut Builder, a| {
+            let both = build.and(a, q)?;
+            let other = build.xor(both, p)?;
+            build.or(other, a)
+        };
+        let (set, deep, flat) = (twice(&mut o.build, set)?, twice(&mut o.build, deep)?, o.build.or(flat, q)?);
+        let not = o.build.select(d, deep, flat)?;
+        o.build.select(c, set, not)
     }),
 ];
 

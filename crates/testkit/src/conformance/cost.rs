@@ -17,7 +17,8 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 14] = [
+const CHAINS: [&str; 15] = [
+    "branch",
     "shuffle_bits",
     "sort",
     "sort_too",

@@ -26,6 +26,7 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
         ("select", Numbers::int(7), 1),
         ("argmax", Numbers::int(15), 13),
         ("truncate_far", Numbers::fixed(48, 16), 64),
+        ("branch", Numbers::int(7), 65),
     ] {
         let program = catalogue::program(name, numbers, len.min(subject.longest), ["P1", "alice"], &to);
         let program = program.expect("the operation is defined for these numbers");

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
+use tacit_program::{Builder, Dtype, Feature, Index, NodeId, Program, ProgramError, Recipient};
 use tacit_session::{Agreement, At, ProgramStep, step};
 
 use super::Subject;
@@ -301,7 +301,8 @@ pub(super) fn dies_before_the_end(case: &Case, party: usize, frames: usize) -> b
 /// for clients.
 pub(super) fn stage_case(subject: &Subject) -> Case {
     let (last, inputs) = (subject.last(), [vec![3, (-2_i64) as u64], vec![2, 5]]);
-    let program = program(&last).expect("the program is sound");
+    let with_branch = subject.protocol.capabilities().offers(Feature::Branches);
+    let program = program(&last, with_branch).expect("the program is sound");
     let lowered = subject.lowered(&program);
     subject.case(lowered.plan, &inputs)
 }
@@ -461,13 +462,21 @@ impl Stage {
     }
 }
 
-fn program(last: &str) -> Result<Program, ProgramError> {
+/// Where arms share messages a product is in one, and a square in the other one; elsewhere they are operations like any others.
+fn program(last: &str, with_branch: bool) -> Result<Program, ProgramError> {
     let mut build = Builder::new();
     let range = tacit_program::Range::new(-8, 7);
     let a = build.input("P0", "a", Dtype::Int, &[2], range)?;
     let b = build.input("alice", "b", Dtype::Int, &[2], range)?;
     let less = build.less(a, b)?;
-    let product = build.mul(a, b)?;
+    let product = if with_branch {
+        let first = build.index(less, &[Index::At(0)])?;
+        let (set, not) = (build.if_set(first, a)?, build.unless_set(first, a)?);
+        let (product, square) = (build.mul(set, b)?, build.mul(not, not)?);
+        build.select(first, product, square)?
+    } else {
+        build.mul(a, b)?
+    };
     let chosen = build.select(less, product, a)?;
     let dot: NodeId = build.matmul(a, b)?;
     let halved = build.shift_right(dot, 1)?;

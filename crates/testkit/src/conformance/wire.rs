@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use tacit_program::{Program, Recipient};
+use tacit_program::{Feature, Program, Recipient};
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
@@ -55,7 +55,12 @@ pub fn baseline(subject: &Subject) {
         ("argmax", Numbers::int(7)),
         ("matmul", Numbers::int(31)),
         ("equal", Numbers::int(62)),
+        ("branch", Numbers::int(7)),
     ] {
+        // Elsewhere a branch is operations like any others.
+        if name == "branch" && !subject.protocol.capabilities().offers(Feature::Branches) {
+            continue;
+        }
         let program = sample(name, numbers, 65.min(subject.longest));
         let run = case(subject, &program, 1).run(&Draws::fixed(1));
         run.outcomes();
