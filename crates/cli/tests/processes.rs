@@ -39,7 +39,7 @@ fn main() {
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
-        ("a deployment that lives is measured", a_deployment_that_lives_is_measured),
+        ("a deployment that lives is measured", living::a_deployment_that_lives_is_measured),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
         ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
@@ -128,23 +128,6 @@ fn every_benchmark_runs_over_every_transport() {
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
     }
-}
-
-fn a_deployment_that_lives_is_measured() {
-    for kept in [&[][..], &["--kept"]] {
-        let object = object(&[&["bench", "living", "--quick", "--json"], kept].concat());
-        assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
-        assert_eq!(object["kept"], !kept.is_empty());
-        for kind in ["idle", "busy", "batched", "fresh"] {
-            let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
-            assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
-            assert!(of("per_second") > 0.0, "{object}");
-        }
-    }
-    // In the protocol's own words.
-    let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && told.contains("reveals outputs to parties alone"), "{told}");
 }
 
 /// Messages that a party sends and never waits for an answer to are counted, too.

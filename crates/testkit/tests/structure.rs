@@ -275,7 +275,7 @@ const MOST_LINES: usize = 600;
 
 /// Files that are longer, and how long at most. The list may only shrink.
 const LONG: [(&str, usize); 3] = [
-    ("crates/cli/tests/processes.rs", 997),
+    ("crates/cli/tests/processes.rs", 986),
     ("crates/net/src/mesh/tests.rs", 677),
     ("crates/net/tests/setup.rs", 636),
 ];

@@ -226,3 +226,20 @@ pub(crate) fn a_deployment_lives_by_its_commands() {
     // Without the party's key it is closed.
     assert_eq!(tacit(&["state", "list", &state]).status.code(), Some(2));
 }
+
+pub(crate) fn a_deployment_that_lives_is_measured() {
+    for kept in [&[][..], &["--kept"]] {
+        let object = object(&[&["bench", "living", "--quick", "--json"], kept].concat());
+        assert_eq!((&object["transport"], &object["clients"]), (&"tls".into(), &4.into()));
+        assert_eq!(object["kept"], !kept.is_empty());
+        for kind in ["idle", "busy", "batched", "fresh"] {
+            let of = |key: &str| object[format!("{kind}_{key}")].as_f64().expect(key);
+            assert!(0.0 < of("p50_seconds") && of("p50_seconds") <= of("p99_seconds"), "{object}");
+            assert!(of("per_second") > 0.0, "{object}");
+        }
+    }
+    // In the protocol's own words.
+    let refused = tacit(&["bench", "living", "--quick", "--protocol", "astra-fair"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("reveals outputs to parties alone"), "{told}");
+}

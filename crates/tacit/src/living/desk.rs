@@ -234,33 +234,6 @@ impl Desk {
         }
     }
 
-    /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
-    /// run alone.
-    fn go_without(&mut self, hub: &mut Hub, run: u64) {
-        let alone = self.is_batch(run);
-        if self.me == 0 {
-            for other in self.others() {
-                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
-            }
-        } else {
-            hub.say(Speaker::Party(0), write(&Between::Gone { run }));
-        }
-        self.requeue(run, alone);
-    }
-
-    /// Party 0 takes back all runs that haven't begun; their requests wait on.
-    fn take_back(&mut self, hub: &mut Hub) {
-        let waits = |run: &Pending| run.stage != Stage::Running;
-        let waiting: Vec<u64> = self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
-        // The last one first, as each is put before those that wait.
-        for run in waiting.into_iter().rev() {
-            for other in self.others() {
-                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
-            }
-            self.requeue(run, false);
-        }
-    }
-
     /// Whether nothing is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.runs.is_empty()
@@ -292,7 +265,11 @@ impl Desk {
 
     /// How long until something is to be done though nothing happens.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
-        let waiting = self.runs.values().filter(|run| self.me == 0 && run.stage != Stage::Running);
+        if self.is_done() && self.is_idle() {
+            return Some(Duration::ZERO);
+        }
+        let waiting =
+            self.runs.values().filter(|run| (self.me == 0 || self.closed) && run.stage != Stage::Running);
         let late = waiting.map(|run| run.since + LATE);
         let again = (self.not_before > now).then_some(self.not_before);
         let measure = self.measure.filter(|next| self.me == 0 && *next > now);

@@ -33,11 +33,17 @@ impl Desk {
         self.part_with(hub);
         self.ask(hub, now);
         self.say_wants(hub);
-        if self.me != 0 {
-            return self.answer(hub);
-        }
         let late = |run: &Pending| run.stage != Stage::Running && now >= run.since + LATE;
         let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
+        if self.me != 0 {
+            // Party 0 has begun by now what this one accepted before it was told to end, or taken it back, unless it deviates.
+            if self.closed {
+                for run in late {
+                    self.requeue(run, false);
+                }
+            }
+            return self.answer(hub);
+        }
         for run in late {
             let accepted = self.runs.get(&run).map(|run| run.accepted.clone()).unwrap_or_default();
             let missing: Vec<&str> = self
@@ -157,6 +163,33 @@ impl Desk {
                     seats: groups.into_iter().flat_map(|group| group.seats).collect(),
                 })
             }
+        }
+    }
+
+    /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
+    /// run alone.
+    pub(super) fn go_without(&mut self, hub: &mut Hub, run: u64) {
+        let alone = self.is_batch(run);
+        if self.me == 0 {
+            for other in self.others() {
+                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+            }
+        } else {
+            hub.say(Speaker::Party(0), write(&Between::Gone { run }));
+        }
+        self.requeue(run, alone);
+    }
+
+    /// Party 0 takes back all runs that haven't begun; their requests wait on.
+    pub(super) fn take_back(&mut self, hub: &mut Hub) {
+        let waits = |run: &Pending| run.stage != Stage::Running;
+        let waiting: Vec<u64> = self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
+        // The last one first, as each is put before those that wait.
+        for run in waiting.into_iter().rev() {
+            for other in self.others() {
+                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
+            }
+            self.requeue(run, false);
         }
     }
 

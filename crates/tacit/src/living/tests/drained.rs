@@ -1,6 +1,7 @@
 //! Parties that are told to end, and are restarted: no request is lost.
 
 use super::*;
+use crate::living::control::{Between, Proposal};
 
 #[test]
 fn what_waits_for_a_party_that_drains_is_served_once_it_is_back() {
@@ -88,4 +89,25 @@ fn who_waited_for_a_party_that_drains_hears_of_it() {
     assert!(late.to_string().contains("P1 drains"), "{late}");
     drop(stalls);
     end_well(parties, 0);
+}
+
+/// Party 0 hears that a party is told to end that has accepted a run, and neither begins nor takes it back.
+#[test]
+fn a_party_that_drains_does_not_wait_for_one_that_orders_and_says_nothing() {
+    let (house, program) = (House::new(), square());
+    let [p1, p2] = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = rogue::Rogue::new(&house);
+    let mut alice = rogue.admit(&house.config("alice"));
+    alice.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    let players = vec![(player(&house.config("alice"), "guest"), 7)];
+    let (run, lane, program, tag, fill) = (1, 1, program.hash(), String::new(), Fill::new());
+    rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, fill, players }));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
+    p1.drain.ask();
+    assert_eq!(rogue.answer(1), Some(Between::Drains));
+    let (sender, ended) = std::sync::mpsc::channel();
+    thread::spawn(move || sender.send(p1.join().0));
+    ended.recv_timeout(LONG).expect("it waits").unwrap();
+    drop((rogue, alice));
+    end_well([p2], 0);
 }
