@@ -29,7 +29,7 @@ fn subject(protocol: &'static dyn Protocol) -> Subject {
 fn plan(width: Width, count: usize) -> Plan {
     let mut build = Builder::new();
     let owner = build.role("P0");
-    let bits = width.bits() as u8;
+    let bits = width.bits();
     let [given, mask, difference] = [(); 3].map(|()| build.bits(1, count * usize::from(bits)));
     build.input_as(owner, given, Form::Bits { width: bits, signed: false });
     build.interact(OpKind::PairMask { bits, dst: mask });
@@ -48,7 +48,7 @@ fn plan(width: Width, count: usize) -> Plan {
 fn case(protocol: &'static dyn Protocol, width: Width, count: usize) -> (Case, Vec<u64>) {
     let mut rng = Rng::new(count as u64);
     let numbers: Vec<u64> = (0..count).map(|_| rng.word() >> (64 - width.bits())).collect();
-    (Case::new(protocol, 3, plan(width, count), &[numbers.clone()]), numbers)
+    (Case::new(protocol, 3, plan(width, count), std::slice::from_ref(&numbers)), numbers)
 }
 
 /// Of one third and of three, of a part of a message and of several.
