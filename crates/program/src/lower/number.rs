@@ -285,6 +285,8 @@ mod tests {
         let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
         for (lo, hi) in
             [(0, 9), (0, 7), (-7, -7), (-60, 60), (-64, 63), (-120, 100), (3, 1000), (-(1 << 40), 1 << 20)]
+                .into_iter()
+                .chain([(-1, 1), (-2, 2), (5, 13), (-32, 32), (-1 << 20, 1 << 20), (-1 << 46, 1 << 46)])
         {
             let range = Range::new(lo, hi).unwrap();
             let program = |len: usize| {

@@ -5,8 +5,8 @@ use crate::plan::{OpKind, Plan};
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
 pub(super) const ROUND: u64 = 1 << 18;
 
-/// Bits that each party sends for inputs, ANDs, products and outputs, as three parties with replicated shares do. Checks are
-/// left out: what they take hardly grows with a program.
+/// Bits that all parties send for inputs, ANDs, products and outputs, as three parties with replicated shares do: of a product
+/// of which some parts are zero by the plan, the others alone. Checks are left out: what they take hardly grows with a program.
 pub(super) fn weight(plan: &Plan) -> u64 {
     let register = |reg: u32| {
         let shape = plan.register(reg);
@@ -15,12 +15,17 @@ pub(super) fn weight(plan: &Plan) -> u64 {
     let ends = plan.inputs.iter().map(|input| input.reg).chain(plan.outputs.iter().map(|output| output.reg));
     let inside = plan.counted_ops().map(|(op, _, times)| {
         times.saturating_mul(match &op.kind {
-            OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => register(*dst),
-            kind => kind.ands(plan),
+            OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => {
+                register(*dst).saturating_mul(op.parts().count().into())
+            }
+            kind => kind.ands(plan).saturating_mul(PARTIES),
         })
     });
-    ends.map(register).chain(inside).fold(0, u64::saturating_add)
+    ends.map(|reg| register(reg).saturating_mul(PARTIES)).chain(inside).fold(0, u64::saturating_add)
 }
+
+/// Each sends a part of what has no part that is known to be zero.
+const PARTIES: u64 = 3;
 
 /// Whether numbers as bits can't be cheaper, or are out of the question: what is kept has one form in all programs; and as bits a
 /// product of two elements of matrices of more than three bits takes more ANDs than there are for each here.
@@ -54,6 +59,20 @@ mod tests {
         let result = body(&mut build, both);
         build.reveal(result, Recipient::All).unwrap();
         lower(&build.finish().unwrap(), ways).unwrap().plan
+    }
+
+    /// A number that is made of a bit takes two products, of which one party sends the first and two the second.
+    #[test]
+    fn parts_that_nobody_sends_weigh_nothing() {
+        let mut build = Builder::new();
+        let bit = build.input("alice", "a", Dtype::Bool, &[40], None).unwrap();
+        let number = build.astype(bit, Dtype::Int).unwrap();
+        build.reveal(number, Recipient::All).unwrap();
+        let plan = lower(&build.finish().unwrap(), Capabilities::THREE_COMPONENTS).unwrap().plan;
+        let ends = plan.register(plan.inputs[0].reg).domain.bits()
+            + plan.register(plan.outputs[0].reg).domain.bits();
+        let made = plan.register(plan.outputs[0].reg).domain.bits();
+        assert_eq!(weight(&plan), 40 * (3 * ends + 3 * made));
     }
 
     /// Comparisons of narrow numbers are cheaper as bits, products in rings; both together as whichever sends less.

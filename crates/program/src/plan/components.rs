@@ -28,6 +28,11 @@ impl Components {
         self.0 >> (component % 3) & 1 == 1
     }
 
+    /// How many.
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
     /// These and others.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {

@@ -70,17 +70,26 @@ impl Pair {
     /// first's ends, so both cost what the second alone costs, or an AND or two more.
     pub(super) fn carries_into(&self, build: &mut circuit::Builder, [low, high]: [usize; 2]) -> [Wire; 2] {
         let lowest = self.lowest();
-        let tree = |build: &mut circuit::Builder, positions: Range<usize>, starts: bool| {
-            let own = positions.start - lowest..positions.end - lowest;
-            span(build, &self.s[positions], &self.t[own], starts)
-        };
-        let mut all = tree(build, lowest..low, true);
+        let all = self.leaves(build, lowest..low, true);
+        self.carries_from(build, all, [low, high])
+    }
+
+    /// The same from the positions below the first.
+    fn carries_from(
+        &self,
+        build: &mut circuit::Builder,
+        below: Vec<Span>,
+        [low, high]: [usize; 2],
+    ) -> [Wire; 2] {
+        let lowest = self.lowest();
+        let mut all = joined(build, below);
         let first = all.generate;
         // As deep as what is there already: so the whole is as shallow as a balanced tree.
         let (mut from, mut length) = (low, (low - lowest).next_power_of_two());
         while from < high {
             let to = high.min(from + length);
-            let more = tree(build, from..to, false);
+            let more = self.leaves(build, from..to, false);
+            let more = joined(build, more);
             all = join(build, &[all, more]);
             (from, length) = (to, 2 * length);
         }
@@ -100,25 +109,72 @@ impl Pair {
         all(build, apart)
     }
 
-    /// Whether the bits of the sum from a position on, which isn't the last, are all 0. In a sum of zeros a carry leaves each
-    /// position where `s` or `t` is set, so no tree is needed to know the carries.
+    /// Whether the bits of the sum from a position on, which isn't the last, are all 0.
     pub(super) fn is_zero_from(&self, build: &mut circuit::Builder, position: usize) -> Wire {
-        let mut carry = self.carry_into(build, position);
-        let mut zeros = Vec::with_capacity(self.s.len() - position);
-        for at in position..self.s.len() {
-            let apart = self.apart(build, at);
-            let bit = carry.map_or(apart, |carry| build.xor(apart, carry));
-            zeros.push(build.not(bit));
-            if at + 1 < self.s.len() {
-                carry = Some(if at < self.lowest() {
-                    apart
-                } else {
-                    let both = build.and(self.first(at), self.second(at));
-                    build.xor(apart, both)
-                });
-            }
+        let carry = self.carry_into(build, position);
+        self.is_zero_after(build, position, carry)
+    }
+
+    /// The same where the carry into that position is known. In a sum of zeros a carry leaves each position where `s` or `t` is
+    /// set, so no tree is needed to know the carries after it. The one that is known comes late, and so is looked at last.
+    fn is_zero_after(&self, build: &mut circuit::Builder, position: usize, carry: Option<Wire>) -> Wire {
+        let above: Vec<Option<Wire>> = (position..self.s.len() - 1)
+            .map(|at| {
+                let is_second = at >= self.lowest();
+                is_second.then(|| build.and(self.first(at), self.second(at)))
+            })
+            .collect();
+        let above = self.zeros_above(build, position, &above);
+        let first = self.apart(build, position);
+        let first = carry.map_or(first, |carry| build.xor(first, carry));
+        let first = build.not(first);
+        if above.is_empty() {
+            return first;
         }
-        all(build, zeros)
+        let above = all(build, above);
+        build.and(first, above)
+    }
+
+    /// That the bits after a position are 0, one by one, each if that one and those between are; `both` has whether both bits
+    /// are set at each position before one of them, where there are two.
+    fn zeros_above(&self, build: &mut circuit::Builder, position: usize, both: &[Option<Wire>]) -> Vec<Wire> {
+        let mut zeros = Vec::with_capacity(both.len());
+        for (at, both) in (position..).zip(both) {
+            let before = self.apart(build, at);
+            let carry = both.map_or(before, |both| build.xor(before, both));
+            let apart = self.apart(build, at + 1);
+            let bit = build.xor(apart, carry);
+            zeros.push(build.not(bit));
+        }
+        zeros
+    }
+
+    /// Whether the sum is 2^`position` at most, for a position above the lowest that `t` has and below the last: whether all bits
+    /// above are 0, and that one or all below it. What tells that these are 0 is half of what their carries take.
+    pub(super) fn is_at_most_power(&self, build: &mut circuit::Builder, position: usize) -> Wire {
+        let lowest = self.lowest();
+        let below = self.leaves(build, lowest..position, true);
+        let both = below.iter().map(|span| Some(span.generate));
+        let both: Vec<_> = (0..lowest).map(|_| None).chain(both).take(position - 1).collect();
+        let mut zeros = self.zeros_above(build, 0, &both);
+        let lowest_bit = self.apart(build, 0);
+        zeros.push(build.not(lowest_bit));
+        let is_power = all(build, zeros);
+        let [into, out] = self.carries_from(build, below, [position, position + 1]);
+        let apart = self.apart(build, position);
+        let bit = build.xor(apart, into);
+        let is_less = build.not(is_power);
+        let is_more = build.and(bit, is_less);
+        let is_not_more = build.not(is_more);
+        let above = self.is_zero_after(build, position + 1, Some(out));
+        build.and(is_not_more, above)
+    }
+
+    /// Positions from the lowest that `t` has on, one by one; `starts` if nothing is carried into the first.
+    fn leaves(&self, build: &mut circuit::Builder, positions: Range<usize>, starts: bool) -> Vec<Span> {
+        let lowest = self.lowest();
+        let own = positions.start - lowest..positions.end - lowest;
+        leaves(build, &self.s[positions], &self.t[own], starts)
     }
 
     /// The lowest position that `t` has.
@@ -139,18 +195,24 @@ fn all(build: &mut circuit::Builder, mut bits: Vec<Wire>) -> Wire {
 /// The carry out of the sum of two numbers of as many bits, of which there is one at least. For m bits: m ANDs to
 /// generate and 2 (m - 1) - ceil(log2 m) in the tree, whose depth is 1 + ceil(log2 m).
 fn carry(build: &mut circuit::Builder, s: &[Wire], t: &[Wire]) -> Wire {
-    span(build, s, t, true).generate
+    let all = leaves(build, s, t, true);
+    joined(build, all).generate
 }
 
-/// Two numbers of as many bits, of which there is one at least, as one span; `starts` if nothing is carried into it, so that it
-/// doesn't matter what its lowest position propagates.
-fn span(build: &mut circuit::Builder, s: &[Wire], t: &[Wire], starts: bool) -> Span {
+/// The positions of two numbers of as many bits; `starts` if nothing is carried into the first, so that it doesn't matter what that
+/// propagates.
+fn leaves(build: &mut circuit::Builder, s: &[Wire], t: &[Wire], starts: bool) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::with_capacity(s.len());
     for (&s, &t) in s.iter().zip(t) {
         let generate = build.and(s, t);
         let propagate = (!starts || !spans.is_empty()).then(|| build.xor(s, t));
         spans.push(Span { generate, propagate });
     }
+    spans
+}
+
+/// Spans that follow one another, of which there is one at least, as one.
+fn joined(build: &mut circuit::Builder, mut spans: Vec<Span>) -> Span {
     while spans.len() > 1 {
         spans = spans.chunks(2).map(|pair| join(build, pair)).collect();
     }

@@ -108,11 +108,13 @@ pub(in crate::lower) fn shift_and_bit(
 }
 
 /// Elements of a ring that may be any, as numbers in `range`: if one of them is outside, all are the least number of it. With k
-/// bits of the range's length, of 64: a full adder for each bit, a carry out of k bits, 2 (64 - k) - 1 ANDs, and a sign of k + 1
-/// bits unless the length is a power of two; an AND and a product for each number, and one bit as a number.
+/// bits of the range's length, of 64: a full adder for each bit, a carry out of k bits and 2 (64 - k) - 1 ANDs; an AND and a product
+/// for each number, and one bit as a number. Unless the length is a power of two, k ANDs more where it is one and 1, as between
+/// -2^j and 2^j, and else a sign of k + 1 bits.
 ///
 /// Let `m = hi - lo` be less than half of the ring, and below 2^k. `t = x - lo` is in `0..=m` if its bits from k on are 0 and
-/// `m - t`, which has k + 1 bits then, isn't negative. What is outside a larger range is in one that is less than half.
+/// `m - t`, which has k + 1 bits then, isn't negative; for `m = 2^(k-1)`, if bit k - 1 of `t` is 0, or all below it. What is outside
+/// a larger range is in one that is less than half.
 pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) -> Reg {
     let Register { domain: Domain::Ring(width), cols, .. } = lowering.plan.shape(x) else { return x };
     let (domain, size) = (Domain::Ring(width), 1_i128 << width.bits());
@@ -130,11 +132,17 @@ pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) 
     let first = Term::integer(first, domain, cols);
     let above_first = lowering.sub(&number, &first);
     let above_first = lowering.register(&above_first);
+    // Carries come from below, and so there is something below.
+    let is_power = bits > 2 && most == 1 << (bits - 1);
     let within_power = of_sum(lowering, above_first, lowering.bits_of(above_first), false, |build, sum| {
-        sum.is_zero_from(build, bits as usize)
+        if is_power {
+            sum.is_at_most_power(build, bits as usize - 1)
+        } else {
+            sum.is_zero_from(build, bits as usize)
+        }
     });
     let mut within = Term::Secret(within_power);
-    if most + 1 < 1 << bits {
+    if !is_power && most + 1 < 1 << bits {
         let last = Term::integer(most, domain, cols);
         let left = lowering.sub(&last, &Term::Secret(above_first));
         let range = Range::point(most).hull(Range::point(most + 1 - (1 << bits)));
