@@ -18,6 +18,9 @@ pub(crate) const COEFFICIENTS: usize = 2 * SUMS - 1;
 /// Columns of an operation whose outputs have no grid of their own.
 const COLUMNS: usize = 1024;
 
+/// Outputs of a product of matrices up to which the prover computes every integer: of more, only what their bits pick.
+const FEW: usize = 1024;
+
 /// The outputs of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outputs {
@@ -205,12 +208,17 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
     let mut sums = [0; COEFFICIENTS];
     for ((left, right), picked) in left.parts().zip(right.parts()).zip(bits) {
         match left.operation.outputs {
-            Outputs::Each { .. } | Outputs::Shuffled { .. } => {
+            Outputs::Matrix { m, k, n } if m * n > FEW => {
+                let of_matrix = quotients_of_matrix(&left, &right, [k, n], picked);
+                sums.iter_mut().zip(of_matrix).for_each(|(sum, quotient)| *sum += quotient);
+            }
+            _ => {
                 let (count, stride) = (left.operation.count(), picked.columns.len());
                 for (at, &row) in picked.rows.iter().enumerate() {
                     let outputs = at * stride..count.min((at + 1) * stride);
                     let numbers = match (left.operation.outputs, &left.known) {
                         (Outputs::Each { inner, .. }, _) => quotients_of_each(&left, &right, inner, outputs),
+                        (Outputs::Matrix { k, n, .. }, _) => quotients_of_row(&left, &right, [k, n], at),
                         (_, Some(known)) => known.quotients(left.column(), right.column(), outputs),
                         (_, None) => vec![0; outputs.len()],
                     };
@@ -218,10 +226,6 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
                     add_picked(&picked.columns[..numbers.len()], &numbers, &mut projected);
                     add_product(row, &projected, &mut sums);
                 }
-            }
-            Outputs::Matrix { k, n, .. } => {
-                let of_matrix = quotients_of_matrix(&left, &right, [k, n], picked);
-                sums.iter_mut().zip(of_matrix).for_each(|(sum, quotient)| *sum += quotient);
             }
         }
     }
@@ -249,6 +253,30 @@ fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: R
         high + ((low - i128::from(left.e[output] << shift) - i128::from(right.e[output] << shift)) >> 64)
     };
     outputs.map(of).collect()
+}
+
+/// `D / 2^64` of each output of a row of a product of matrices.
+fn quotients_of_row(left: &Part<'_>, right: &Part<'_>, [k, n]: [usize; 2], row: usize) -> Vec<i128> {
+    let shift = left.operation.shift;
+    let (mut low, mut high) = (vec![0_i128; n], vec![0_i128; n]);
+    let mut add = |x: &[u64], y: &[u64], shifts: [u32; 2]| {
+        for (x, y) in x[row * k..][..k].iter().zip(y.chunks(n)) {
+            for ((low, high), y) in low.iter_mut().zip(&mut high).zip(y) {
+                let product = u128::from(x << shifts[0]) * u128::from(y << shifts[1]);
+                *low += i128::from(product as u64);
+                *high += (product >> 64) as i128;
+            }
+        }
+    };
+    // A_i (B_i + B_(i-1)) + A_(i-1) B_i, in which the prover's own component is shifted.
+    add(left.x, left.y, [shift, 0]);
+    add(left.x, right.y, [shift, 0]);
+    add(right.x, left.y, [0, shift]);
+    let quotient = |(output, (low, high)): (usize, (i128, i128))| {
+        let [e, f] = [left.e, right.e].map(|of| i128::from(of[row * n + output] << shift));
+        high + ((low - e - f) >> 64)
+    };
+    low.into_iter().zip(high).enumerate().map(quotient).collect()
 }
 
 /// Bits of a limb: the products of as many pairs of limbs as [`DEPTH`] don't leave a word together.
