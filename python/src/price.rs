@@ -5,8 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tacit::advanced::engine::Participants;
 use tacit::advanced::net::{Profile, Shape};
-use tacit::program::Itemised;
-use tacit::program::Source;
+use tacit::program::{Cost, Itemised, Source};
 use tacit::{Compiled, Error, Local, Making, select_default, select_for};
 
 use crate::errors;
@@ -26,12 +25,15 @@ pub(crate) struct Price {
     /// How numbers are compared, if that was left to the network.
     #[pyo3(get)]
     comparison: Option<&'static str>,
+    /// What arms of branches take, if there are any.
+    #[pyo3(get)]
+    branches: Option<&'static str>,
 }
 
 /// Payload bytes from a sender to a receiver, by their places among the endpoints.
 type Link = (usize, usize, u64);
-/// File, line, expression; payload bytes on all links, rounds with a part in them.
-type Line = (String, u32, String, u64, u64);
+/// File, line, expression; payload bytes on all links, rounds with a part in them; ANDs, if nothing else takes messages.
+type Line = (String, u32, String, u64, u64, u64);
 
 impl Price {
     /// The price on a network. What the protocol leaves to it is picked for it if it was given, and else as
@@ -65,7 +67,8 @@ impl Price {
             bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
         let seconds = bill.total.network_seconds(&net, &endpoints);
         let comparison = selection.comparison.map(|comparison| comparison.picked);
-        Ok(Self { bill, endpoints, sources, seconds, comparison })
+        let branches = tacit::branches_in_words(&compiled, &selection.protocol)?;
+        Ok(Self { bill, endpoints, sources, seconds, comparison, branches })
     }
 }
 
@@ -97,9 +100,16 @@ impl Price {
 
     /// What each operation of the program costs.
     fn lines(&self) -> Vec<Line> {
-        let costs = self.bill.nodes.values().zip(&self.sources);
-        costs
-            .map(|(cost, at)| (at.file.clone(), at.line, at.text.clone(), cost.bytes(), cost.rounds()))
-            .collect()
+        let costs = self.bill.nodes.iter().zip(&self.sources);
+        let line = |((node, cost), at): ((&u32, &Cost), &Source)| {
+            let ands = self.bill.ands.get(node).copied().unwrap_or_default();
+            (at.file.clone(), at.line, at.text.clone(), cost.bytes(), cost.rounds(), ands)
+        };
+        costs.map(line).collect()
+    }
+
+    /// Random oblivious transfers from each party to each other one, if triples are made of nothing else.
+    fn transfers(&self) -> u64 {
+        self.bill.transfers
     }
 }

@@ -33,6 +33,7 @@ class LineCost:
             that it sends.
         rounds: Rounds in which the line's operations exchange anything. Lines that don't depend on one
             another share rounds, so these don't add up.
+        ands: ANDs, where nothing else takes messages, as under `gmw`; else 0.
     """
 
     file: str
@@ -40,6 +41,7 @@ class LineCost:
     text: str
     bytes: int
     rounds: int
+    ands: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ class ProtocolCost:
             what is made for them (triples, proofs).
         shared_rounds: The rounds of these checks.
         comparison: How numbers are compared, if that was left to the network (comparison=auto).
+        transfers: Random oblivious transfers from each party to each other one, if triples are made of
+            nothing else, as under `gmw`; else 0.
+        branches: What the arms of branches take, in words, if there are any.
     """
 
     protocol: str
@@ -72,6 +77,8 @@ class ProtocolCost:
     shared_bytes: int
     shared_rounds: int
     comparison: str | None = None
+    transfers: int = 0
+    branches: str | None = None
 
     @staticmethod
     def _of(protocol: str, price: Price) -> ProtocolCost:
@@ -96,6 +103,8 @@ class ProtocolCost:
             lines,
             *price.shared(),
             comparison=price.comparison,
+            transfers=price.transfers(),
+            branches=price.branches,
         )
 
 
@@ -166,14 +175,29 @@ class Cost:
         ]
         parts = [title, table(["protocol", "sender", "bytes", "rounds", "network"], rows, "llrrr")]
         for cost in self.protocols.values():
+            head = ["line", "expression", "bytes", "rounds", "ANDs"]
             rows = [
-                [f"{line.file}:{line.line}", line.text, amount(line.bytes), str(line.rounds)]
+                [
+                    f"{line.file}:{line.line}",
+                    line.text,
+                    amount(line.bytes),
+                    str(line.rounds),
+                    f"{line.ands:,}",
+                ]
                 for line in cost.lines
             ]
             if cost.shared_bytes:
-                rows.append(["all", SHARED, amount(cost.shared_bytes), str(cost.shared_rounds)])
+                rows.append(["all", SHARED, amount(cost.shared_bytes), str(cost.shared_rounds), ""])
+            told = 5 if any(line.ands for line in cost.lines) else 4
             title = f"{cost.protocol}, by line\n" if len(self.protocols) > 1 else ""
-            parts.append(title + table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
+            parts.append(title + table(head[:told], [row[:told] for row in rows], "llrrr"[:told]))
+        parts += [
+            f"{cost.protocol}: triples take {cost.transfers:,} random oblivious transfers from each party to "
+            "each other one"
+            for cost in self.protocols.values()
+            if cost.transfers
+        ]
+        parts += [f"{cost.protocol}: {cost.branches}" for cost in self.protocols.values() if cost.branches]
         parts += [
             f"{cost.protocol}: comparison {cost.comparison}"
             for cost in self.protocols.values()
@@ -225,9 +249,10 @@ def price(
 
 def _by_line(price: Price) -> tuple[LineCost, ...]:
     lines: dict[tuple[str, int], LineCost] = {}
-    for file, line, text, payload, rounds in price.lines():
+    for file, line, text, payload, rounds, ands in price.lines():
         known = lines.get((file, line), LineCost(file, line, text, 0, 0))
-        lines[file, line] = LineCost(file, line, known.text, known.bytes + payload, known.rounds + rounds)
+        sums = known.bytes + payload, known.rounds + rounds, known.ands + ands
+        lines[file, line] = LineCost(file, line, known.text, *sums)
     return tuple(sorted(lines.values(), key=lambda cost: -cost.bytes))
 
 
@@ -250,8 +275,11 @@ def _as_json(cost: ProtocolCost) -> dict[str, Any]:
                 "text": line.text,
                 "bytes": line.bytes,
                 "rounds": line.rounds,
+                "ands": line.ands,
             }
             for line in cost.lines
         ],
         "shared": {"bytes": cost.shared_bytes, "rounds": cost.shared_rounds},
+        "random_transfers": cost.transfers,
+        "branches": cost.branches,
     }

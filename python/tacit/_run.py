@@ -194,12 +194,13 @@ class _LocalRunner(Runner):
     def __init__(
         self,
         protocol: str,
+        parties: int | None,
         debug: bool,
         store: str | os.PathLike[str] | None,
         net: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
     ) -> None:
-        self._local = _native.Local(protocol, None, state)
+        self._local = _native.Local(protocol, parties, state)
         self._debug = debug
         self._store = store
         self._net = network(net)
@@ -367,6 +368,7 @@ def init(
 def local(
     protocol: str = "replicated",
     *,
+    parties: int | None = None,
     debug: bool = False,
     store: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
@@ -381,6 +383,7 @@ def local(
         protocol: The protocol's name, with its parameters behind it if it is to have any: "replicated",
             "replicated-malicious", "replicated-malicious soundness=100", "astra", "astra-malicious",
             "astra-malicious comparison=garbled", "astra-fair", "mascot", "gmw".
+        parties: How many parties there are; if `None`, the fewest that the protocol is for.
         debug: Compare every operation with the same one in the clear. The first that differs is a
             `MismatchError` which names its line. Everything is revealed within the run, so it takes longer.
         store: A folder in which `tacit.offline` made material for the plan that is run; each run uses an
@@ -393,12 +396,12 @@ def local(
             soundness=100".
 
     Raises:
-        InputError: No protocol has that name, or not these parameters. A run raises it too, if there is no
-            such network.
+        InputError: No protocol has that name, or not these parameters, or it isn't for so many parties. A run
+            raises it too, if there is no such network.
     """
     if debug and store is not None:
         raise InputError("a debug run takes no material from a store: it makes its own")
-    return _LocalRunner(named(protocol, parameters), debug, store, net, state)
+    return _LocalRunner(named(protocol, parameters), parties, debug, store, net, state)
 
 
 def named(protocol: str, parameters: Mapping[str, str | int]) -> str:

@@ -161,3 +161,28 @@ def test_public_conditions_trace_one_arm() -> None:
     plan = tacit.function(chosen).trace(number("alice"))
     with tacit.local("gmw") as run:
         assert run(plan, x=4) == 10
+
+
+def test_costs_say_what_arms_take() -> None:
+    def chosen(c: tacit.Tensor, p: tacit.Tensor, q: tacit.Tensor) -> Any:
+        def longer(p: tacit.Tensor) -> Any:
+            return p & q & ~p
+
+        return tacit.reveal(tacit.cond(c, longer, lambda p: p & q, p))
+
+    bools = [tacit.secret("alice", shape=(200,), dtype=tacit.bool_) for _ in range(2)]
+    plan = tacit.function(chosen).trace(tacit.secret("bob", shape=(), dtype=tacit.bool_), *bools)
+    cost = plan.cost()
+    masked, standard = (
+        plan.cost(protocol="gmw", branching=way).protocols[f"gmw branching={way}"]
+        for way in ("masked", "standard")
+    )
+    # Two ANDs in an arm, one in the other, and a choice.
+    for one in (masked, standard, cost.protocols["replicated"]):
+        assert sum(line.ands for line in one.lines) == 4 * 200
+    # Blocks of 128 columns; with masks three ANDs on the longest path, and a transfer for the branch's masks.
+    assert (masked.transfers, standard.transfers) == (3 * 256 + 1, 4 * 256)
+    assert "longest path" in (masked.branches or "")
+    assert standard.branches == cost.protocols["replicated"].branches != masked.branches
+    for words in ("ANDs", f"gmw: {masked.branches}", "769 random"):
+        assert words in str(cost)

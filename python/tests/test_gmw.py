@@ -30,6 +30,14 @@ def test_numbers_are_computed_and_compared() -> None:
     same(equal, A == B)
 
 
+def test_more_parties_are_said_by_number() -> None:
+    with tacit.local("gmw", parties=3) as run:
+        assert run(traced(), a=A, b=B)[0] == (A * B).sum()
+        assert "P2" in repr(run)
+    with pytest.raises(tacit.TacitError, match="13"):
+        tacit.local("gmw", parties=13)
+
+
 def test_higher_trees_send_less() -> None:
     plan = traced()
 
