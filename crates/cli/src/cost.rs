@@ -310,13 +310,12 @@ impl Breakdown {
             lines = format!("{table}\n");
         }
         if self.transfers > 0 {
-            lines += &format!(
-                "triples take {} random oblivious transfers from each party to each other one\n",
-                bytes(self.transfers)
-            );
+            lines.push_str("triples take ");
+            lines.push_str(&bytes(self.transfers));
+            lines.push_str(" random oblivious transfers from each party to each other one\n");
         }
         if let Some(branches) = self.branches {
-            lines += &format!("branches: {branches}\n");
+            lines = lines + "branches: " + branches + "\n";
         }
         let Selection { roles: seating, comparison, .. } = &self.selection;
         let roles = match seating {

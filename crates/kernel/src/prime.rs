@@ -469,7 +469,7 @@ mod tests {
                         field.add_columns(&as_weights[..rows * columns], words, &mut sums[0]);
                         field.add_rows(&as_weights[..rows], words, &mut sums[1]);
                     }
-                    for column in 0..columns {
+                    for (column, (&by_word, &by_row)) in sums[0].iter().zip(&sums[1]).enumerate() {
                         let of = |by_row: bool| {
                             (0..rows).fold(u64::MAX % field.order(), |sum, row| {
                                 let at = row * columns + column;
@@ -477,8 +477,8 @@ mod tests {
                                 field.add(sum, if by_row { by } else { expected[at] })
                             })
                         };
-                        assert_eq!(field.reduce(sums[0][column]), of(false));
-                        assert_eq!(field.reduce(sums[1][column]), of(true));
+                        assert_eq!(field.reduce(by_word), of(false));
+                        assert_eq!(field.reduce(by_row), of(true));
                     }
                 }
                 field.weigh(as_weights[0], &words, &mut weighed);

@@ -49,7 +49,9 @@ fn opened(
     let run = case.run(&Draws::fixed(1));
     let mut expected = keys.to_vec();
     expected.sort_unstable();
-    assert!(run.outcomes()[0].outputs.iter().flatten().all(|output| output.to_words() == expected));
+    for output in run.outcomes()[0].outputs.iter().flatten() {
+        assert_eq!(output.to_words(), expected);
+    }
     // Each party sends another its own component: together they are what is opened.
     let mut opened: HashMap<u32, u64> = HashMap::new();
     for delivery in run.trace.deliveries() {
@@ -120,7 +122,7 @@ fn ranks(keys: [u64; 4]) -> HashMap<u64, usize> {
         let numbers = words.iter().flat_map(|word| [word & 0xffff_ffff, word >> 32]);
         numbers.enumerate().fold(0, |sum, (row, number)| {
             let known = all >> (16 * row) & 0xffff;
-            sum | (known + (number & 0xffff) & 0xffff) << (16 * row)
+            sum | ((known + number) & 0xffff) << (16 * row)
         })
     };
     opened(protocol, plan_of(protocol, Dtype::Bool), keys, sum)

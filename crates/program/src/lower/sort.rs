@@ -57,7 +57,7 @@ impl Lowering<'_> {
         let mut columns: Vec<Column> =
             columns.into_iter().map(|(node, from)| self.column(node, from)).collect();
         if rows > 1 {
-            let by_ranks = ranks::is_by_ranks(self.ty(keys)) && !self.capabilities.numbers.are_bits();
+            let by_ranks = choice::is_by_ranks(self.ty(keys)) && !self.capabilities.numbers.are_bits();
             // A proof of a shuffle is of numbers, so that where there are proofs words are made after it.
             let words = (!by_ranks && !self.makes_words_late()).then(|| self.sort_keys(keys, length));
             let first = match &words {

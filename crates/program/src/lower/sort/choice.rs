@@ -1,6 +1,5 @@
 //! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
 
-use super::ranks::is_by_ranks;
 use crate::capabilities::Numbers;
 use crate::insertion::phases;
 use crate::lower::shuffle::BLOCK_BITS;
@@ -8,6 +7,7 @@ use crate::lower::weight::ROUND;
 use crate::node::{Node, NodeId};
 use crate::operations::Operation;
 use crate::program::Program;
+use crate::types::{Dtype, Type};
 use crate::width::Format;
 
 /// Rounds of the proofs that come before an opening, where numbers have three components: parties may deviate then.
@@ -24,6 +24,11 @@ const MOST_PROVED: usize = 1 << 24;
 
 /// Elements that a row has beside the columns' when it is shuffled: the key and its place.
 const KEY_ELEMENTS: usize = 2;
+
+/// Whether keys are sorted by ranks: one row of bools.
+pub(in crate::lower) fn is_by_ranks(keys: &Type) -> bool {
+    keys.kind == Dtype::Bool && keys.shape[0] == 1
+}
 
 /// Whether a network is cheaper than opened comparisons of shuffled rows, for matrices of very short rows; or columns are too
 /// large to be shuffled.
@@ -90,7 +95,7 @@ fn log2(number: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::plan::OpKind;
-    use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
+    use crate::{Builder, Capabilities, Range, Recipient, lower};
 
     /// What is too large to be shuffled, or for the proof of it, is sorted by a network.
     #[test]

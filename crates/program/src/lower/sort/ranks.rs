@@ -9,12 +9,6 @@ use super::NUMBERS;
 use crate::lower::lowering::Lowering;
 use crate::node::NodeId;
 use crate::plan::{Insertion, Layout, Local, OpKind, Opening, Public, Reg};
-use crate::types::{Dtype, Type};
-
-/// Whether keys are sorted so: one row of bools.
-pub(in crate::lower) fn is_by_ranks(keys: &Type) -> bool {
-    keys.kind == Dtype::Bool && keys.shape[0] == 1
-}
 
 impl Lowering<'_> {
     /// Where each row goes.

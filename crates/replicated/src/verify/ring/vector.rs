@@ -59,7 +59,7 @@ impl<'a> Side<'a> {
             let [rows, columns] = [&picked.rows, &picked.columns].map(|words| -> Vec<Weight> {
                 words.iter().map(|&word| powers.weight(prime, word)).collect()
             });
-            weights.add(self.left, &part, rows, columns);
+            weights.add(self.left, &part, &rows, &columns);
         }
         weights
     }
@@ -83,7 +83,7 @@ impl<'a> Side<'a> {
                     } else {
                         By::Columns(take(&mut columns, grid.1), inner)
                     };
-                    part.terms_of(self.left).into_iter().for_each(|words| run(words, by));
+                    part.terms_of(self.left).for_each(|words| run(words, by));
                 }
                 (_, Some(known)) if known.moved(self.left) == Moved::Words => {
                     run(part.x, By::Rows(take(&mut rows, 1), part.x.len()));
@@ -105,7 +105,7 @@ fn take<'a, T>(from: &mut &'a [T], count: usize) -> &'a [T] {
 
 impl Weights {
     /// Adds those of an operation, of its rows and columns.
-    fn add(&mut self, left: bool, part: &Part<'_>, rows: Vec<Weight>, columns: Vec<Weight>) {
+    fn add(&mut self, left: bool, part: &Part<'_>, rows: &[Weight], columns: &[Weight]) {
         let prime = self.prime;
         // Words of a narrower ring are multiplied by what makes its modulus 2^64.
         let scale = prime.weight(1 << part.operation.shift);
@@ -119,15 +119,17 @@ impl Weights {
             (Outputs::Each { .. }, _) => self.columns.extend(columns),
             (Outputs::Matrix { k, n, .. }, _) => {
                 let mut of_rows = vec![0; k];
-                prime.add_rows(if left { &scaled } else { &rows }, part.x, &mut of_rows);
+                prime.add_rows(if left { &scaled } else { rows }, part.x, &mut of_rows);
                 let of_rows: Vec<u64> = of_rows.into_iter().map(|sum| prime.reduce(sum)).collect();
                 let mut of_columns: Vec<u64> =
-                    part.y.chunks(n).map(|row| prime.weighted_sum(&columns, row)).collect();
+                    part.y.chunks(n).map(|row| prime.weighted_sum(columns, row)).collect();
                 if left {
                     let mut local = [0];
                     prime.inner_products(&of_rows, &of_columns, 1, &mut local);
                     self.share = prime.sub(self.share, local[0]);
-                    of_columns.iter_mut().for_each(|sum| *sum = prime.times(scale, *sum));
+                    for sum in &mut of_columns {
+                        *sum = prime.times(scale, *sum);
+                    }
                     self.elements.extend(of_rows.iter().chain(&of_columns));
                 } else {
                     self.elements.extend(of_columns.iter().chain(&of_rows));
@@ -139,7 +141,7 @@ impl Weights {
                 Moved::Weights => {
                     let first = self.elements.len();
                     self.elements.resize(first + count, 0);
-                    known.place(&rows, &columns, &prime, &mut self.elements[first..]);
+                    known.place(rows, columns, &prime, &mut self.elements[first..]);
                 }
             },
             (Outputs::Shuffled { .. }, None) => {
