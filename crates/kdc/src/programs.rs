@@ -254,7 +254,9 @@ impl Programs {
 
 /// Bytes as bits, the least significant first.
 pub fn to_bits(bytes: &[u8]) -> Value {
-    let bits: Vec<bool> = bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect();
+    // Room for all: a vector that grows leaves copies behind.
+    let mut bits = Vec::with_capacity(8 * bytes.len());
+    bits.extend(bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)));
     Value { shape: vec![bits.len()], data: Data::Bool(bits) }
 }
 

@@ -141,6 +141,8 @@ mod tests {
             OpKind::Shift { a: 1, by: 3, dst: 3 },
             OpKind::Msb { a: 1, dst: 0 },
             OpKind::Shuffle { cols: vec![1], blocks: 4, turns: 3, dst: vec![3] },
+            OpKind::PairMask { bits: 8, dst: 2 },
+            OpKind::Compose { a: 2, mask: 2, dst: 3 },
         ];
         for kind in kinds {
             assert!(!may_be_in_arm(&kind, |_| ring), "{kind:?}");

@@ -8,7 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tacit_net::setup::Waker;
-use tacit_program::Value;
+use tacit_program::{Data, Value};
+use zeroize::Zeroize;
 
 /// A run that a party wants. It begins once all parties want one of the same program and tag, and the clients that it names have
 /// asked for it under that tag; who gives what is not compared but by the session.
@@ -35,6 +36,23 @@ pub(crate) enum Asked {
 pub(crate) struct Job {
     pub(crate) wanted: Wanted,
     pub(crate) sender: Sender<Result<Run, Error>>,
+}
+
+/// What a party gives of itself, parts of keys among it, isn't left in memory.
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.wanted.inputs.iter_mut().flatten().for_each(wipe);
+    }
+}
+
+fn wipe(value: &mut Value) {
+    match &mut value.data {
+        Data::Bool(data) => data.zeroize(),
+        Data::Int(data) => data.zeroize(),
+        Data::Unsigned(data) => data.zeroize(),
+        Data::Wide(data) => data.zeroize(),
+        Data::Float(data) => data.zeroize(),
+    }
 }
 
 impl Job {
@@ -109,5 +127,33 @@ impl Asker {
     pub fn drop_value(&self, value: &str) -> Result<(), Error> {
         let state = self.state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
         at(state).drop_value(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_every_kind_are_wiped() {
+        let kinds = [
+            Data::Bool(vec![true; 3]),
+            Data::Int(vec![-7; 3]),
+            Data::Unsigned(vec![7; 3]),
+            Data::Wide(vec![7; 3]),
+            Data::Float(vec![0.5; 3]),
+        ];
+        for data in kinds {
+            let mut value = Value { shape: vec![3], data };
+            wipe(&mut value);
+            let left = match &value.data {
+                Data::Bool(left) => left.len(),
+                Data::Int(left) => left.len(),
+                Data::Unsigned(left) => left.len(),
+                Data::Wide(left) => left.len(),
+                Data::Float(left) => left.len(),
+            };
+            assert_eq!(left, 0);
+        }
     }
 }

@@ -308,7 +308,8 @@ impl Batch {
             if let Outputs::Each { inner, .. } = operation.outputs
                 && operation.has.iter().all(|has| has.has(prover))
             {
-                for ((e, x), y) in e.iter_mut().zip(x.chunks(inner)).zip(y.chunks(inner)) {
+                let terms = inner.max(1);
+                for ((e, x), y) in e.iter_mut().zip(x.chunks(terms)).zip(y.chunks(terms)) {
                     let products = x.iter().zip(y).map(|(&x, &y)| word_of(x).wrapping_mul(word_of(y)));
                     *e = products.fold(*e, u64::wrapping_sub) & low;
                 }

@@ -33,9 +33,9 @@ fn partial() -> Vec<Operation> {
 fn operations() -> Vec<Operation> {
     let each = |count, inner| Outputs::Each { count, inner };
     let all = [each(1, 1), each(1500, 1), each(3, 5), Outputs::Matrix { m: 3, k: 7, n: 5 }, each(1, 300)];
-    let matrix = of(Outputs::Matrix { m: 40, k: 2050, n: 2 }, 0);
+    let large = [(40, 2050, 26, 0), (33, 5, 33, 56)].map(|(m, k, n, shift)| of(Outputs::Matrix { m, k, n }, shift));
     let of = |outputs| [0, 56, 63].map(|shift| of(outputs, shift));
-    all.into_iter().flat_map(of).chain([matrix]).chain(partial()).collect()
+    all.into_iter().flat_map(of).chain(large).chain(partial()).collect()
 }
 
 /// The batches of three parties; `draw` gives their components and masks.
