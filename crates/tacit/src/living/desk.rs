@@ -36,6 +36,20 @@ const RUNS_EACH: usize = 2;
 const LOSSES: u32 = 2;
 /// Why a party that was told to end takes part in nothing more.
 pub(crate) const DRAINS: &str = "drains: it ends once the runs under way have ended";
+
+/// How requests wait whose run came to nothing.
+#[derive(Clone, Copy)]
+struct Company {
+    /// For runs of one instance.
+    alone: bool,
+    /// Before those of other clients, as they have had no turn.
+    first: bool,
+}
+
+impl Company {
+    const WAITS: Self = Self { alone: false, first: true };
+    const ALONE: Self = Self { alone: true, first: true };
+}
 /// Characters of another party's reason that are shown.
 const MAX_SHOWN: usize = 300;
 
@@ -219,7 +233,7 @@ impl Desk {
             let is_proposed = |run: &Pending| run.stage == Stage::Proposed;
             let proposed = self.runs.iter().filter(|(_, run)| is_proposed(run)).map(|(run, _)| *run);
             for run in proposed.collect::<Vec<_>>() {
-                self.requeue(run, false);
+                self.requeue(run, Company::WAITS);
             }
             hub.say(Speaker::Party(0), write(&Between::Drains));
         }
@@ -388,7 +402,7 @@ impl Desk {
                 }
                 Between::Requeue { run } if party == 0 => {
                     if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
-                        self.requeue(run, false);
+                        self.requeue(run, Company::WAITS);
                     }
                     None
                 }
@@ -474,7 +488,7 @@ impl Desk {
             for party in self.others() {
                 hub.say(Speaker::Party(party), write(&Between::Requeue { run }));
             }
-            return self.requeue(run, true);
+            return self.requeue(run, Company::ALONE);
         }
         for party in self.others() {
             hub.say(Speaker::Party(party), write(&Between::Cancel { run, reason: reason.to_owned() }));
@@ -482,8 +496,8 @@ impl Desk {
         self.release(hub, run, reason);
     }
 
-    /// Forgets a run that hasn't begun; its clients' requests wait on, for runs of one instance if they are to be alone.
-    fn requeue(&mut self, run: u64, alone: bool) {
+    /// Forgets a run that hasn't begun; its clients' requests wait on.
+    fn requeue(&mut self, run: u64, Company { alone, first }: Company) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         self.want_failed(&proposal, "a party was lost, or the run taken apart");
         let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
@@ -500,7 +514,7 @@ impl Desk {
             if self.me == 0 && !seats.is_empty() {
                 let (program, tag, needs) = (proposal.program, proposal.tag.clone(), needs.clone());
                 let (fill, since) = (proposal.fill.clone(), Instant::now());
-                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since });
+                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since }, first);
             }
         }
         self.rest(&proposal);
@@ -513,7 +527,7 @@ impl Desk {
         }
         hub.say(Speaker::Party(0), write(&Between::Decline { run, reason: reason.to_owned() }));
         if self.is_batch(run) {
-            return self.requeue(run, true);
+            return self.requeue(run, Company::ALONE);
         }
         self.release(hub, run, reason);
     }

@@ -132,9 +132,9 @@ impl Order {
         if missing.is_empty() { Taken::Ready } else { Taken::Waits(missing) }
     }
 
-    /// Puts back a run that was taken out and couldn't begin. It had its turn, and is the first of those served as long ago.
-    pub(crate) fn put_back(&mut self, group: Group) {
-        for seated in &group.seats {
+    /// Puts back a run that was taken out and couldn't begin: as one that had no turn, if it is to be the first.
+    pub(crate) fn put_back(&mut self, group: Group, first: bool) {
+        for seated in group.seats.iter().filter(|_| first) {
             self.served.remove(&seated.player.client);
         }
         self.insert(0, group);
@@ -143,13 +143,16 @@ impl Order {
     /// Has a run wait to be, or, if somebody has left it, with another one that lacks just those who are left: nobody would come any
     /// more for whom both wait.
     fn insert(&mut self, at: usize, group: Group) {
+        // Nobody fits everywhere: another run would wait longer for a request that is withdrawn.
+        if group.seats.is_empty() {
+            return;
+        }
         let is_whole = group.missing().is_empty();
         match self.groups.iter_mut().find(|other| !is_whole && other.takes(&group)) {
             Some(other) => {
                 (other.since, other.alone) = (other.since.max(group.since), other.alone || group.alone);
                 group.seats.into_iter().for_each(|seated| other.seat(seated));
             }
-            None if group.seats.is_empty() => {}
             None => self.groups.insert(at, group),
         }
     }
@@ -404,6 +407,28 @@ mod tests {
         assert_eq!(guests(&order.next(due, |_| 4, |_| true)), [2, 3]);
         assert_eq!(guests(&order.next(due, |_| 4, |_| true)), [4]);
         assert!(guests(&order.next(due, |_| 4, |_| true)).is_empty());
+    }
+
+    #[test]
+    fn a_request_that_is_withdrawn_holds_up_no_other() {
+        let (window, start) = (Duration::from_secs(1), Instant::now());
+        let mut order = Order::new(100, window);
+        let request = |plays: &str| Request {
+            id: 1,
+            program: [2; 32],
+            protocol: String::new(),
+            plays: plays.into(),
+            tag: String::new(),
+            alone: false,
+            fill: Fill::new(),
+        };
+        let needs = || vec!["x".to_owned(), "y".to_owned()];
+        order.ask(1, &client("alice"), &request("x"), needs(), start);
+        let late = start + window;
+        order.ask(2, &client("bob"), &request("x"), needs(), late);
+        order.leave(2);
+        assert_eq!(order.groups.len(), 1);
+        assert_eq!((order.groups[0].since, order.groups[0].alone), (start, false));
     }
 
     #[test]

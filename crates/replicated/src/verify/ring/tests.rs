@@ -33,7 +33,8 @@ fn partial() -> Vec<Operation> {
 fn operations() -> Vec<Operation> {
     let each = |count, inner| Outputs::Each { count, inner };
     let all = [each(1, 1), each(1500, 1), each(3, 5), Outputs::Matrix { m: 3, k: 7, n: 5 }, each(1, 300)];
-    let large = [(40, 2050, 26, 0), (33, 5, 33, 56)].map(|(m, k, n, shift)| of(Outputs::Matrix { m, k, n }, shift));
+    let large =
+        [(40, 2050, 26, 0), (33, 5, 33, 56)].map(|(m, k, n, shift)| of(Outputs::Matrix { m, k, n }, shift));
     let of = |outputs| [0, 56, 63].map(|shift| of(outputs, shift));
     all.into_iter().flat_map(of).chain(large).chain(partial()).collect()
 }

@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, DRAINS, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
+use super::{Begun, Company, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
@@ -39,7 +39,7 @@ impl Desk {
             // Party 0 has begun by now what this one accepted before it was told to end, or taken it back, unless it deviates.
             if self.closed {
                 for run in late {
-                    self.requeue(run, false);
+                    self.requeue(run, Company::WAITS);
                 }
             }
             return self.answer(hub);
@@ -177,7 +177,8 @@ impl Desk {
         } else {
             hub.say(Speaker::Party(0), write(&Between::Gone { run }));
         }
-        self.requeue(run, alone);
+        // It has had its turn: who asks some parties alone, and goes again, holds up nobody else.
+        self.requeue(run, Company { alone, first: false });
     }
 
     /// Party 0 takes back all runs that haven't begun; their requests wait on.
@@ -189,7 +190,7 @@ impl Desk {
             for other in self.others() {
                 hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
             }
-            self.requeue(run, false);
+            self.requeue(run, Company::WAITS);
         }
     }
 
@@ -229,6 +230,10 @@ impl Desk {
     /// the clients' requests are here.
     pub(super) fn proposed(&mut self, hub: &mut Hub, proposal: Proposal) {
         let run = proposal.run;
+        if self.closed {
+            // It was said before, but party 0 forgets it with a link that is lost.
+            return hub.say(Speaker::Party(0), write(&Between::Drains));
+        }
         if let Some(reason) = self.refusal(&proposal) {
             return hub.say(Speaker::Party(0), write(&Between::Decline { run, reason }));
         }
@@ -240,9 +245,6 @@ impl Desk {
 
     /// Why this party takes no part in what is proposed, whatever clients say.
     fn refusal(&self, proposal: &Proposal) -> Option<String> {
-        if self.closed {
-            return Some(DRAINS.to_owned());
-        }
         // While party 0 is lost the last number is forgotten, and what runs goes on.
         if proposal.run <= self.last_run || self.runs.contains_key(&proposal.run) {
             return Some("the run's number has been before".to_owned());
