@@ -27,8 +27,8 @@ class WrongResultError(Exception):
 def measured(work: str, folder: Path) -> None:
     """Writes `bench.plan`, and `bench-0.npy` and so on in the order of the plan's inputs.
 
-    If a network's weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on. The other plan
-    reads them in that order.
+    If a network's weights are to be kept, `keep.plan` keeps them, with inputs `keep-0.npy` and so on. The
+    other plan reads them in that order.
 
     Args:
         work: What is measured, as JSON.
