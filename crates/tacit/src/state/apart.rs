@@ -71,8 +71,9 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{About, Made, Version};
     use super::*;
-    use crate::{Compiled, Local, Residents};
+    use crate::{Compiled, Local, Residents, Run};
     use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
 
     fn keeper() -> Arc<Compiled> {
@@ -89,14 +90,47 @@ mod tests {
         Compiled::new(build.finish().unwrap()).unwrap()
     }
 
+    fn number(number: i64) -> Value {
+        Value { shape: vec![1], data: Data::Int(vec![number]) }
+    }
+
+    /// Three parties' states, of which each run has what it needs apart.
+    struct Homes {
+        local: Local,
+        homes: Vec<Arc<Mutex<State>>>,
+    }
+
+    impl Homes {
+        fn new() -> Self {
+            let local = Local::new("replicated").unwrap();
+            let homes = local.parties.iter().map(|_| Arc::new(Mutex::new(State::new()))).collect();
+            Self { local, homes }
+        }
+
+        fn apart(&self, compiled: &Compiled) -> Vec<State> {
+            let apart = |home| State::apart(home, compiled.program(), &Fill::new()).unwrap();
+            self.homes.iter().map(apart).collect()
+        }
+
+        fn run(
+            &self,
+            compiled: &Arc<Compiled>,
+            states: &mut [State],
+            inputs: &[Value],
+        ) -> Result<Run, Error> {
+            let fill = Fill::new();
+            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+            self.local.run_on(compiled, own, inputs, &|_, _| ())
+        }
+    }
+
     /// Keeps numbers as versions of one name, in folders.
     fn keep(local: &Local, folder: &std::path::Path, numbers: &[i64]) {
         let mut states = local.open_states(folder).unwrap();
         for number in numbers {
             let fill = Fill::new();
             let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
-            let value = Value { shape: vec![1], data: Data::Int(vec![*number]) };
-            local.run_on(&keeper(), own, &[value], &|_, _| ()).unwrap();
+            local.run_on(&keeper(), own, &[self::number(*number)], &|_, _| ()).unwrap();
         }
     }
 
@@ -133,57 +167,63 @@ mod tests {
     /// Some took what they need before another run kept the next version, and some after: all look again, and read the new one.
     #[test]
     fn who_looked_before_another_run_kept_something_looks_again() {
-        let local = Local::new("replicated").unwrap();
-        let homes: Vec<_> = local.parties.iter().map(|_| Arc::new(Mutex::new(State::new()))).collect();
-        let apart = |party: usize, compiled: &Compiled| {
-            State::apart(&homes[party], compiled.program(), &Fill::new()).unwrap()
-        };
-        let run = |compiled: &Arc<Compiled>, states: &mut [State], inputs: &[Value]| {
-            let fill = Fill::new();
-            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
-            local.run_on(compiled, own, inputs, &|_, _| ())
-        };
-        let keep = |number: i64| {
-            let value = Value { shape: vec![1], data: Data::Int(vec![number]) };
-            run(&keeper(), &mut [0, 1, 2].map(|party| apart(party, &keeper())), &[value]).unwrap();
-        };
+        let homes = Homes::new();
+        let keep = |kept: i64| homes.run(&keeper(), &mut homes.apart(&keeper()), &[number(kept)]).unwrap();
         for early in 0..3 {
-            keep(2 * early as i64);
-            let before = apart(early, &reader());
-            keep(2 * early as i64 + 1);
-            let mut states: Vec<State> = (0..3).map(|party| apart(party, &reader())).collect();
+            let last = 2 * early as i64 + 1;
+            keep(last - 1);
+            let before = homes.apart(&reader()).swap_remove(early);
+            keep(last);
+            let mut states = homes.apart(&reader());
             states[early] = before;
-            let done = run(&reader(), &mut states, &[]).unwrap();
-            let expected = Value { shape: vec![1], data: Data::Int(vec![2 * early as i64 + 1]) };
-            assert_eq!(done.outputs, [Some(expected)]);
+            let done = homes.run(&reader(), &mut states, &[]).unwrap();
+            assert_eq!(done.outputs, [Some(number(last))]);
             // One that has no other place to look is refused as ever.
-            let mut states: Vec<State> = (0..3).map(|party| apart(party, &reader())).collect();
+            let mut states = homes.apart(&reader());
             states[early] = State::new();
-            let refused = run(&reader(), &mut states, &[]).unwrap_err().to_string();
+            let refused = homes.run(&reader(), &mut states, &[]).unwrap_err().to_string();
             assert!(refused.contains(&format!("P{early} lacks x@")), "{refused}");
         }
     }
 
     #[test]
     fn what_a_run_keeps_apart_is_the_states_at_once_and_no_number_comes_twice() {
-        let local = Local::new("replicated").unwrap();
-        let homes: Vec<_> = local.parties.iter().map(|_| Arc::new(Mutex::new(State::new()))).collect();
-        let run = |states: &mut [State], number: i64| {
-            let fill = Fill::new();
-            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
-            let value = Value { shape: vec![1], data: Data::Int(vec![number]) };
-            local.run_on(&keeper(), own, &[value], &|_, _| ())
-        };
-        let apart = || -> Vec<State> {
-            let apart = |home| State::apart(home, keeper().program(), &Fill::new()).unwrap();
-            homes.iter().map(apart).collect()
-        };
-        let (mut first, mut second) = (apart(), apart());
-        assert_eq!(run(&mut first, 5).unwrap().report.kept, ["x@1"]);
-        assert!(homes.iter().all(|home| at(home).version("x", 1).unwrap().standing == Standing::Settled));
+        let homes = Homes::new();
+        let keep = |states: &mut [State], kept: i64| homes.run(&keeper(), states, &[number(kept)]);
+        let (mut first, mut second) = (homes.apart(&keeper()), homes.apart(&keeper()));
+        assert_eq!(keep(&mut first, 5).unwrap().report.kept, ["x@1"]);
+        for home in &homes.homes {
+            assert_eq!(at(home).version("x", 1).unwrap().standing, Standing::Settled);
+        }
         // Two that began together, which no honest first party lets be.
-        let refused = run(&mut second, 6).unwrap_err().to_string();
+        let refused = keep(&mut second, 6).unwrap_err().to_string();
         assert!(refused.contains("another run has kept x@1 meanwhile"), "{refused}");
-        assert_eq!(run(&mut apart(), 7).unwrap().report.kept, ["x@2"]);
+        assert_eq!(keep(&mut homes.apart(&keeper()), 7).unwrap().report.kept, ["x@2"]);
+    }
+
+    /// A run began when the second version wasn't known to be all parties', and another one has read that since: an answer came of it,
+    /// so the run keeps nothing in its place.
+    #[test]
+    fn nothing_comes_in_the_place_of_a_version_that_was_settled_meanwhile() {
+        let homes = Homes::new();
+        let keep = |kept: i64| homes.run(&keeper(), &mut homes.apart(&keeper()), &[number(kept)]).unwrap();
+        keep(1);
+        let made = |state: &State, number: u64| {
+            let Version { about, digests, share, .. } = state.version("x", 1).unwrap().clone();
+            let about = About { version: number, session: [number as u8; 32], ..about };
+            Made { about, after: Some(1), digests, share: share.unwrap() }
+        };
+        for home in &homes.homes {
+            let second = made(&at(home), 2);
+            at(home).put(vec![second]).unwrap();
+            let mut begun = State::apart(home, keeper().program(), &Fill::new()).unwrap();
+            let third = made(&begun, 3);
+            at(home).settle("x", 2).unwrap();
+            let refused = begun.put(vec![third]).unwrap_err().to_string();
+            assert!(refused.contains("another run has kept"), "{refused}");
+            assert_eq!(at(home).version("x", 2).unwrap().standing, Standing::Settled);
+            assert!(at(home).version("x", 3).is_none());
+        }
+        assert_eq!(keep(4).report.kept, ["x@3"]);
     }
 }

@@ -5,7 +5,7 @@ use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, pick, torn};
 use super::disk::{Digests, digests};
 use super::mistakes::Mistake;
 use super::wanted::Wanted;
-use super::{About, MAX_TOLD, State};
+use super::{About, MAX_TOLD, Made, State};
 use crate::Error;
 use crate::offline::aborted;
 use serde::{Deserialize, Serialize};
@@ -164,7 +164,7 @@ pub(super) fn taken(
     Ok(shares)
 }
 
-/// Puts shares away, once all parties have theirs: what not all have is never read. Two rounds, whose bytes count as those of
+/// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have is never read. Two rounds, whose bytes count as those of
 /// the setup. What was put away, as `weights@3`.
 ///
 /// # Errors
@@ -172,15 +172,15 @@ pub(super) fn taken(
 pub(super) fn put_away(
     session: &mut Session,
     state: &mut State,
-    shares: Vec<(About, KeptShare)>,
+    shares: Vec<(About, Option<u64>, KeptShare)>,
 ) -> Result<Vec<String>, Error> {
     let (mut values, mut own, mut held, mut puts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (about, share) in shares {
+    for (about, after, share) in shares {
         let digests = digests(&share);
         own.push(about.hash());
         values.push(about.to_string());
         held.push(digests.clone());
-        puts.push((about, digests, Arc::new(share)));
+        puts.push(Made { about, after, digests, share: Arc::new(share) });
     }
     session.mesh().set_phase(Phase::Setup);
     let differs = compare(session, 3, &held).map_err(|error| ended(session, error))?;
@@ -189,7 +189,7 @@ pub(super) fn put_away(
         return Err(aborted(session.reject(&what).into()));
     }
     let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
-    let first = puts.first().map(|(about, ..)| (about.name.clone(), about.version));
+    let first = puts.first().map(|made| (made.about.name.clone(), made.about.version));
     state.put(puts).inspect_err(|_| session.abort(&lost()))?;
     let own = own.concat();
     let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };

@@ -138,14 +138,15 @@ impl<'a> Keeping<'a> {
         for (next, share) in self.next.iter().zip(shares) {
             let Some(Table { about, rows }) = &next.table else {
                 let keep = &next.keep;
-                values.push((About::new(endpoint, keep, (next.number, &next.writers), id, &share), share));
+                let about = About::new(endpoint, keep, (next.number, &next.writers), id, &share);
+                values.push((about, next.after, share));
                 continue;
             };
             let whole = tables.next().map(|table| table.with_rows(about.rows() as usize, rows, &share));
             let whole = whole.transpose().map_err(aborted);
             let whole = whole.inspect_err(|error| session.abort(&error.to_string()))?;
             let about = about.rewritten(next.number, endpoint.compiled.hash(), id);
-            values.extend(whole.map(|whole| (about, whole)));
+            values.extend(whole.map(|whole| (about, next.after, whole)));
         }
         put_away(session, self.state, values)
     }

@@ -89,6 +89,16 @@ struct Version {
     share: Option<Arc<KeptShare>>,
 }
 
+/// A version that a run has made.
+#[derive(Clone)]
+struct Made {
+    about: About,
+    /// The version that the run began with: the last one that counted.
+    after: Option<u64>,
+    digests: Digests,
+    share: Arc<KeptShare>,
+}
+
 /// A kept value, to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
@@ -237,18 +247,24 @@ impl State {
         Ok(share)
     }
 
-    /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs.
-    fn put(&mut self, values: Vec<(About, Digests, Arc<KeptShare>)>) -> Result<(), Error> {
-        let is_new =
-            |about: &About| self.names.get(&about.name).is_none_or(|known| known.last < about.version);
-        if let Some((about, ..)) = values.iter().find(|(about, ..)| !is_new(about)) {
+    /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs. Nothing comes in the
+    /// place of a version that was settled after the run began, whatever the run was told of it: others may have read that one.
+    fn put(&mut self, values: Vec<Made>) -> Result<(), Error> {
+        let is_late = |made: &&Made| {
+            self.names.get(&made.about.name).is_some_and(|known| {
+                let settled = known.versions.values().filter(|one| one.standing == Standing::Settled);
+                let settled = settled.map(|one| one.about.version).max();
+                known.last >= made.about.version || settled > made.after
+            })
+        };
+        if let Some(Made { about, .. }) = values.iter().find(is_late) {
             return Err(Error::Refused(format!("another run has kept {about} meanwhile")));
         }
         if let Some(home) = &self.home {
             at(home).put(values.clone())?;
         }
         if let Some(folder) = &mut self.folder {
-            let value = |(about, digests, share): &(About, Digests, Arc<KeptShare>)| KeptValue {
+            let value = |Made { about, digests, share, .. }: &Made| KeptValue {
                 name: about.name.clone(),
                 version: about.version,
                 about: disk::entry_bytes(about, digests),
@@ -256,7 +272,7 @@ impl State {
             };
             folder.put(values.iter().map(value).collect())?;
         }
-        for (about, digests, share) in values {
+        for Made { about, digests, share, .. } in values {
             let name = self.names.entry(about.name.clone()).or_default();
             name.last = name.last.max(about.version);
             let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
