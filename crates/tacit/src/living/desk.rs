@@ -36,6 +36,8 @@ const RUNS_EACH: usize = 2;
 const LOSSES: u32 = 2;
 /// Why a party that was told to end takes part in nothing more.
 pub(crate) const DRAINS: &str = "drains: it ends once the runs under way have ended";
+/// Characters of another party's reason that are shown.
+const MAX_SHOWN: usize = 300;
 
 /// How requests wait whose run came to nothing.
 #[derive(Clone, Copy)]
@@ -50,8 +52,6 @@ impl Company {
     const WAITS: Self = Self { alone: false, first: true };
     const ALONE: Self = Self { alone: true, first: true };
 }
-/// Characters of another party's reason that are shown.
-const MAX_SHOWN: usize = 300;
 
 /// A client that is here.
 struct Visitor {

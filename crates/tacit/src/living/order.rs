@@ -326,19 +326,7 @@ mod tests {
     #[test]
     fn who_was_served_longest_ago_is_next() {
         let mut order = orders(100);
-        let one = |order: &mut Order, guest, name: &str| {
-            let request = Request {
-                id: guest,
-                program: [2; 32],
-                protocol: String::new(),
-                plays: "x".into(),
-                tag: String::new(),
-                alone: false,
-                fill: Fill::new(),
-            };
-            let now = Instant::now();
-            assert_eq!(order.ask(guest, &client(name), &request, vec!["x".into()], now), Taken::Ready);
-        };
+        let one = |order: &mut Order, guest, name| ask_one(order, guest, name, "", false, Instant::now());
         for guest in 0..3 {
             one(&mut order, guest, "greedy");
         }
@@ -411,24 +399,28 @@ mod tests {
 
     #[test]
     fn a_request_that_is_withdrawn_holds_up_no_other() {
-        let (window, start) = (Duration::from_secs(1), Instant::now());
-        let mut order = Order::new(100, window);
-        let request = |plays: &str| Request {
-            id: 1,
-            program: [2; 32],
-            protocol: String::new(),
-            plays: plays.into(),
-            tag: String::new(),
-            alone: false,
-            fill: Fill::new(),
-        };
-        let needs = || vec!["x".to_owned(), "y".to_owned()];
-        order.ask(1, &client("alice"), &request("x"), needs(), start);
-        let late = start + window;
-        order.ask(2, &client("bob"), &request("x"), needs(), late);
+        let mut order = orders(10);
+        ask(&mut order, 1, "alice", "x", "");
+        let since = order.groups[0].since;
+        ask(&mut order, 2, "bob", "x", "");
         order.leave(2);
-        assert_eq!(order.groups.len(), 1);
-        assert_eq!((order.groups[0].since, order.groups[0].alone), (start, false));
+        assert_eq!((order.groups.len(), order.groups[0].since), (1, since));
+    }
+
+    #[test]
+    fn a_run_that_came_to_nothing_is_the_next_unless_it_has_had_its_turn() {
+        let mut order = orders(10);
+        let now = Instant::now();
+        ask_one(&mut order, 1, "alice", "", false, now);
+        ask_one(&mut order, 2, "bob", "", false, now);
+        let mut put_back = |first: bool| {
+            let mut taken = order.next(now, |_| 1, |_| true);
+            let next = guests(&taken);
+            order.put_back(taken.swap_remove(0), first);
+            next
+        };
+        assert_eq!([true, false, true, false].map(&mut put_back), [[1], [1], [2], [2]]);
+        assert_eq!(put_back(true), [1]);
     }
 
     #[test]

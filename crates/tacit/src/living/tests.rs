@@ -142,6 +142,14 @@ impl Party {
     }
 }
 
+/// No more runs than these have failed at any party yet.
+fn have_failed(parties: &[Party], most: usize) {
+    for party in parties {
+        let failed = party.ended.lock().unwrap().iter().filter(|run| run.is_err()).count();
+        assert!(failed <= most, "{failed}");
+    }
+}
+
 /// Ends all; each has had so many runs that ended well.
 fn end_well(parties: impl IntoIterator<Item = Party>, runs: usize) {
     for party in parties {

@@ -220,6 +220,11 @@ impl Desk {
         if pending.accepted.len() < self.names.len() {
             return None;
         }
+        let proposal = pending.proposal.clone();
+        if self.ready_guests(hub, &proposal).is_none() {
+            self.go_without(hub, run);
+            return None;
+        }
         for party in self.others() {
             hub.say(Speaker::Party(party), write(&Between::Start { run }));
         }
@@ -337,13 +342,17 @@ impl Desk {
         proposal.players.iter().map(guest).collect()
     }
 
+    /// Those, if their links and the lane's can be lent.
+    fn ready_guests(&self, hub: &Hub, proposal: &Proposal) -> Option<Vec<u64>> {
+        let guests = self.guests_of(hub, proposal).filter(|_| hub.is_ready(proposal.lane));
+        guests.filter(|guests| guests.iter().all(|guest| hub.is_resting(*guest)))
+    }
+
     /// The run begins: its clients are told, and its links are lent.
     pub(super) fn begin(&mut self, hub: &mut Hub, run: u64) -> Option<Begun> {
         let proposal = self.runs.get(&run)?.proposal.clone();
         let lane = proposal.lane;
-        let guests = self.guests_of(hub, &proposal);
-        let guests =
-            guests.filter(|guests| hub.is_ready(lane) && guests.iter().all(|guest| hub.is_resting(*guest)));
+        let guests = self.ready_guests(hub, &proposal);
         let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
         for (guest, (_, id)) in guests.iter().flatten().zip(&proposal.players) {
             let begin = ToClient::Begin { id: *id, run, players: players.clone() };
@@ -352,7 +361,7 @@ impl Desk {
         let Some(links) = guests.and_then(|guests| hub.lend(lane, &guests)) else {
             // A link was lost in this moment. The others have begun, and notice it on the lane's links.
             hub.give_up(lane);
-            self.release(hub, run, "a link was lost as the run began");
+            self.let_go(hub, run, "a link was lost as the run began");
             return None;
         };
         if let Some(pending) = self.runs.get_mut(&run) {
@@ -363,6 +372,18 @@ impl Desk {
         }
         self.takes_want(&proposal);
         Some(Begun { proposal, links })
+    }
+
+    /// Forgets a run that the others have begun. Its clients have sent nothing yet: their links end here, and they ask anew.
+    fn let_go(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        let visitors = self.visitors.iter().filter(|(_, visitor)| visitor.run == Some(run));
+        let guests: Vec<u64> = visitors.map(|(guest, _)| *guest).collect();
+        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        self.want_failed(&proposal, reason);
+        for guest in guests {
+            self.dismiss(hub, guest);
+        }
+        self.rest(&proposal);
     }
 }
 

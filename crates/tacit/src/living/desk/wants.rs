@@ -155,19 +155,13 @@ impl Desk {
         self.wants.came_to_nothing(proposal, reason);
     }
 
-    /// Ends what waits.
+    /// Ends what waits. What this party has accepted party 0 begins, or takes back.
     pub(super) fn close_wants(&mut self, reason: &str) {
-        let begun: BTreeSet<Want> = self
-            .runs
-            .values()
-            .filter(|run| run.stage == Stage::Running)
-            .map(|run| (run.proposal.program, run.proposal.tag.clone()))
-            .collect();
-        for want in std::mem::take(&mut self.wants.own) {
-            if !begun.contains(&want) {
-                self.wants.failed.push((want, reason.to_owned()));
-            }
-        }
+        let own = std::mem::take(&mut self.wants.own);
+        let (bound, free) = own.into_iter().partition(|want| self.is_bound_to(want));
+        self.wants.own = bound;
+        let free: BTreeSet<Want> = free;
+        self.wants.failed.extend(free.into_iter().map(|want| (want, reason.to_owned())));
     }
 }
 

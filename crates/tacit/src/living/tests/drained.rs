@@ -100,10 +100,16 @@ fn a_party_that_drains_does_not_wait_for_one_that_orders_and_says_nothing() {
     let mut alice = rogue.admit(&house.config("alice"));
     alice.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
     let players = vec![(player(&house.config("alice"), "guest"), 7)];
-    let (run, lane, program, tag, fill) = (1, 1, program.hash(), String::new(), Fill::new());
-    rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, fill, players }));
+    let proposal = |run: u64| {
+        let (lane, program, tag, fill) = (run as u16, program.hash(), String::new(), Fill::new());
+        Between::Propose(Proposal { run, lane, program, tag, fill, players: players.clone() })
+    };
+    rogue.tells(1, &proposal(1));
     assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
     p1.drain.ask();
+    assert_eq!(rogue.answer(1), Some(Between::Drains));
+    // Party 0 may have forgotten it, with a link that it lost.
+    rogue.tells(1, &proposal(2));
     assert_eq!(rogue.answer(1), Some(Between::Drains));
     let (sender, ended) = std::sync::mpsc::channel();
     thread::spawn(move || sender.send(p1.join().0));

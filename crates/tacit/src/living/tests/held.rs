@@ -3,6 +3,7 @@
 use super::wanted::{BITS, askers_of, bits, keeper, reader, want};
 use super::*;
 use crate::State;
+use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use tacit_circuit::arith::{self, Style};
 
@@ -49,6 +50,7 @@ fn a_run_that_uses_nothing_of_what_is_held_holds_up_no_other() {
     }
     let mut alice = seat(house.config("alice"), Some("guest"));
     assert_eq!(squared(&mut alice, &program, 5).unwrap(), Some(ints(25)));
+    have_failed(&parties, 0);
     drop(stalls);
     end_well(parties, 1);
 }
@@ -117,12 +119,16 @@ fn a_folder_that_cannot_be_written_ends_the_server_if_parties_wanted_the_run_too
 #[test]
 fn a_panic_ends_the_server_if_parties_wanted_the_run_too() {
     let (house, keeper) = (House::new(), keeper());
+    let begun = Arc::new(Barrier::new(3));
     let servers = [0, 1, 2].map(|number| {
         let mut server = open(&house, number, Vec::new(), State::new(), (1, 2));
         server.expect(&keeper).unwrap();
-        if number == 2 {
-            server.wrap(|_| panic!("planted by the test"));
-        }
+        let begun = begun.clone();
+        server.wrap(move |links| {
+            begun.wait();
+            assert!(number < 2, "planted by the test");
+            Box::new(links)
+        });
         server
     });
     let error = ends_its_server(&house, servers, &keeper, &Fill::new());

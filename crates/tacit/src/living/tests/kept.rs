@@ -65,7 +65,7 @@ fn a_client_that_stalls_holds_up_no_other_that_reads_what_it_reads_or_keeps() {
     let parties = serve(&house, 1);
     let mut alice = seat(house.config("alice"), Some("guest"));
     trains(&mut alice, 7);
-    for (id, program) in [(7, answer()), (8, train())] {
+    for (stalled, (id, program)) in [(7, answer()), (8, train())].into_iter().enumerate() {
         let mut stalls = by_hand(&house.config("bob"));
         tell_all(&mut stalls, &ToParty::Ask(request(&program, id, "guest")));
         for party in 0..3 {
@@ -73,6 +73,7 @@ fn a_client_that_stalls_holds_up_no_other_that_reads_what_it_reads_or_keeps() {
             assert!(matches!(heard, Some(ToClient::Begin { id: its, .. }) if its == id), "{heard:?}");
         }
         assert_eq!(asks(&mut alice, 5), (35, -7));
+        have_failed(&parties, stalled);
         drop(stalls);
     }
     trains(&mut alice, 8);

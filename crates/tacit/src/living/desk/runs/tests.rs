@@ -130,3 +130,21 @@ fn the_oldest_of_what_parties_want_is_next_and_a_client_waits_for_one_of_them_at
     }
     assert_eq!(next(&mut desk), None);
 }
+
+/// What this party has accepted may begin still, and with what it has ready.
+#[test]
+fn a_want_whose_run_is_accepted_stays_where_the_party_is_told_to_end() {
+    let mut desk = desk(8);
+    for (run, tag, stage) in [(1, "accepted", Stage::Accepted), (2, "proposed", Stage::Proposed)] {
+        desk.want((PROGRAM, tag.into()));
+        let proposal = Proposal { tag: tag.into(), players: Vec::new(), ..proposal(run, ["alice", "bob"]) };
+        let (accepted, since) = (BTreeSet::new(), Instant::now());
+        desk.runs.insert(run, Pending { proposal, stage, accepted, since });
+    }
+    desk.want((PROGRAM, "waits".into()));
+    desk.close_wants("ends");
+    let tags = |failed: Vec<(Want, String)>| failed.into_iter().map(|(want, _)| want.1).collect::<Vec<_>>();
+    assert_eq!(tags(desk.come_to_nothing()), ["proposed", "waits"]);
+    desk.requeue(1, Company::WAITS);
+    assert_eq!(tags(desk.come_to_nothing()), ["accepted"]);
+}
