@@ -413,7 +413,7 @@ fn a_network_is_measured_and_compared_with_floating_point() {
     }
     assert_eq!(figures(&[])["weights"], "kept");
     let (code, _, err) = tacit(&bench);
-    assert!(code == 2 && err.contains("mlp"), "{err}");
+    assert!(code == 2 && err.contains("mlp") && err.contains(" here"), "{err}");
     for (wrong, words) in [
         (&["bench", "dnn", "--model", "linear"][..], "resnet50"),
         (&["bench", "predict", "--model", "mlp"], "bench dnn"),

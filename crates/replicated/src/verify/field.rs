@@ -112,7 +112,7 @@ pub(crate) trait BaseField: Field<Base = Self> {
 pub(crate) struct Spare(Vec<Vec<Fp61>>);
 
 /// Elements from which on memory is worth keeping: new memory would have to be cleared.
-pub(super) const LONG: usize = 1 << 14;
+const LONG: usize = 1 << 14;
 
 impl Spare {
     /// A vector of so many elements, all of which are to be written.

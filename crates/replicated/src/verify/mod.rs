@@ -31,7 +31,6 @@ mod fiat_shamir;
 mod field;
 mod interactive;
 mod log;
-mod long_vectors;
 mod part;
 mod planes;
 mod polynomial;

@@ -2,7 +2,6 @@
 
 use super::field::{Field, Spare, read};
 use super::log::Batch;
-use super::long_vectors::LongVectors;
 use super::ring::log;
 use crate::planted::{Mistake, planted};
 use tacit_engine::Error;
@@ -34,8 +33,6 @@ pub(super) struct Memory {
     pub(super) batches: Vec<Batch>,
     /// Words of products.
     pub(super) products: Vec<log::Batch>,
-    /// Vectors over fields of proofs of products.
-    pub(super) words: LongVectors,
 }
 
 /// Bytes of a step's messages.

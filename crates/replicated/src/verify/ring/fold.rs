@@ -1,7 +1,6 @@
 //! Folding over a field whose prime is drawn with the challenge: as [`super::super::proof`] has it for fields that are
 //! known before, with a shared claim, a value at 1 that follows from the others, and a masked last round.
 
-use super::super::long_vectors::LongVectors;
 use super::super::schedule::FoldingSchedule;
 use tacit_kernel::prime::{Prime, Weight};
 
@@ -39,9 +38,14 @@ impl Vectors {
     }
 
     /// Both vectors at a round's point.
-    pub(super) fn fold(&mut self, blocks: usize, prime: &Prime, point: u64, memory: &mut LongVectors) {
-        fold(&mut self.u, blocks, prime, point, memory);
-        fold(&mut self.v, blocks, prime, point, memory);
+    pub(super) fn fold(&mut self, blocks: usize, prime: &Prime, point: u64) {
+        let weights = round_weights(prime, blocks, point);
+        for vector in [&mut self.u, &mut self.v] {
+            pad(vector, blocks);
+            let mut folded = vec![0; vector.len() / blocks];
+            prime.combine(vector, &weights, &mut folded);
+            *vector = folded;
+        }
     }
 }
 
@@ -112,14 +116,6 @@ pub(super) fn claim(
         };
     }
     claim
-}
-
-/// Brings a vector to a round's point.
-fn fold(vector: &mut Vec<u64>, blocks: usize, prime: &Prime, point: u64, memory: &mut LongVectors) {
-    pad(vector, blocks);
-    let mut folded = memory.take(vector.len() / blocks);
-    prime.combine(vector, &round_weights(prime, blocks, point), &mut folded);
-    memory.put(std::mem::replace(vector, folded));
 }
 
 /// What the blocks of a round that isn't the last one are multiplied by to give their combination at a point.

@@ -161,37 +161,34 @@ impl RingProof {
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
             let place = (number, repetition);
-            if let (Proving::Bits(bits), Some(batch)) = (&*proving, &self.prover.batch) {
-                let (prime, chi) =
-                    if planted(Mistake::PrimeEarly) { id.field(&before(&seed)) } else { id.field(&seed) };
-                let weights = [true, false].map(|left| batch.own(left).weights(bits, &prime, chi));
-                *proving = Proving::Weights(prime, weights);
-            } else if let (Proving::Weights(prime, weights), Some(batch)) = (&*proving, &self.prover.batch) {
-                let blocks = schedule.blocks(0);
-                let by = round_weights(prime, blocks, id.point(0, &seed, prime, blocks));
-                let [u, v] = [true, false]
-                    .map(|left| batch.own(left).vector(&weights[usize::from(!left)]).combined(&by));
-                *proving = Proving::Folded(*prime, Vectors { u, v });
-            } else if let Proving::Folded(prime, vectors) = proving {
-                let blocks = schedule.blocks(round - 1);
-                let point = id.point(round - 1, &seed, prime, blocks);
-                vectors.fold(blocks, prime, point, &mut memory.words);
-            }
-            let (prime, values) = match (proving, &self.prover.batch) {
+            let blocks = schedule.blocks(round.saturating_sub(1));
+            let (prime, values) = match (&mut *proving, &self.prover.batch) {
+                (Proving::Bits(bits), Some(batch)) => {
+                    let seed = if planted(Mistake::PrimeEarly) { before(&seed) } else { seed };
+                    let (prime, chi) = id.field(&seed);
+                    let weights = [true, false].map(|left| batch.own(left).weights(bits, &prime, chi));
+                    let [u, v] = batch.vectors(&weights);
+                    let values = values(&prime, &u.inner_products(&v, blocks), blocks);
+                    *proving = Proving::Weights(prime, weights);
+                    (prime, values)
+                }
                 (Proving::Weights(prime, weights), Some(batch)) => {
-                    let [u, v] =
-                        [true, false].map(|left| batch.own(left).vector(&weights[usize::from(!left)]));
-                    let blocks = schedule.blocks(0);
-                    (&*prime, values(prime, &u.inner_products(&v, blocks), blocks))
+                    let by = round_weights(prime, blocks, id.point(0, &seed, prime, blocks));
+                    let [u, v] = batch.vectors(weights).map(|vector| vector.combined(&by));
+                    let (prime, mut vectors) = (*prime, Vectors { u, v });
+                    let masks = || draws::ring_masks(session, place, &prime);
+                    let values = vectors.values(schedule, round, &prime, masks);
+                    *proving = Proving::Folded(prime, vectors);
+                    (prime, values)
                 }
                 (Proving::Folded(prime, vectors), _) => {
+                    vectors.fold(blocks, prime, id.point(round - 1, &seed, prime, blocks));
                     let masks = || draws::ring_masks(session, place, prime);
-                    let values = vectors.values(schedule, round, prime, masks);
-                    (&*prime, values)
+                    (*prime, vectors.values(schedule, round, prime, masks))
                 }
-                _ => return,
+                (_, None) => return,
             };
-            let shares = draws::ring_shares(session, next(me), schedule, place, round, prime);
+            let shares = draws::ring_shares(session, next(me), schedule, place, round, &prime);
             for (value, share) in values.into_iter().zip(shares) {
                 out.extend(prime.sub(value, share).to_le_bytes());
             }

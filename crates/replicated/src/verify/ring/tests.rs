@@ -1,6 +1,5 @@
 //! Prover and verifiers in one process, without messages.
 
-use super::super::long_vectors::LongVectors;
 use super::super::testing::Rng;
 use super::coins::ProofId;
 use super::fold::{Vectors, claim, factors, round_weights, values as values_of};
@@ -130,7 +129,7 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     for (round, &point) in points.iter().enumerate().skip(1) {
         values.extend(vectors.values(&schedule, round, &prime, || masks));
         if !schedule.is_last(round) {
-            vectors.fold(schedule.blocks(round), &prime, point, &mut LongVectors::default());
+            vectors.fold(schedule.blocks(round), &prime, point);
         }
     }
     assert_eq!(values.len(), schedule.values_before(schedule.rounds()));

@@ -4,6 +4,7 @@
 //! needed, once more each time: that is quicker than memory for all of them. Of a matrix an element is a sum that has many
 //! words, which is computed once.
 
+use super::log::Batch;
 use super::shuffled::Moved;
 use super::statement::{Outputs, Part, Picked, Side, longest};
 use tacit_kernel::prime::{Prime, TILE, Weight};
@@ -93,6 +94,13 @@ impl<'a> Side<'a> {
             start += length;
         }
         Vector { prime: *prime, length: longest(self.operations), runs }
+    }
+}
+
+impl Batch {
+    /// Both vectors of this party's own proof.
+    pub(super) fn vectors<'a>(&'a self, [left, right]: &'a [Weights; 2]) -> [Vector<'a>; 2] {
+        [self.own(true).vector(left), self.own(false).vector(right)]
     }
 }
 
@@ -323,12 +331,8 @@ impl Powers {
         Self(tables.collect())
     }
 
-    fn value(&self, prime: &Prime, word: u64) -> u64 {
-        let bytes = self.0.iter().zip(word.to_le_bytes());
-        bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)]))
-    }
-
     fn weight(&self, prime: &Prime, word: u64) -> Weight {
-        prime.weight(self.value(prime, word))
+        let bytes = self.0.iter().zip(word.to_le_bytes());
+        prime.weight(bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)])))
     }
 }
