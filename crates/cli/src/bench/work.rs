@@ -79,7 +79,7 @@ impl Work {
             });
         }
         if let Some(files) = &spec.files {
-            let kept = Self::keeping(spec)?.map_or(Vec::new(), |keep| keep.stream.part.inputs().to_vec());
+            let kept = if keeps(spec) { files.program(KEEPING)?.input_types() } else { Vec::new() };
             let operands = Operands::Files { files: files.clone(), program: MEASURED, kept };
             let stream = compiled(spec, files.program(MEASURED)?)?;
             return Ok(Self { stream, operands, seed, any_order: false });
@@ -100,9 +100,7 @@ impl Work {
 
     /// What is run before the measured work, for that to read: a network's weights are kept.
     pub(crate) fn keeping(spec: &Spec) -> Result<Option<Self>, Failure> {
-        let (Some(files), What::Dnn { weights: Weights::Kept, .. }) = (&spec.files, spec.what) else {
-            return Ok(None);
-        };
+        let Some(files) = spec.files.as_ref().filter(|_| keeps(spec)) else { return Ok(None) };
         let operands = Operands::Files { files: files.clone(), program: KEEPING, kept: Vec::new() };
         let stream = compiled(spec, files.program(KEEPING)?)?;
         Ok(Some(Self { stream, operands, seed: spec.seed, any_order: false }))
@@ -239,6 +237,11 @@ fn same(expected: &Value, got: &Value) -> Result<(), String> {
             expected.data.len()
         )),
     }
+}
+
+/// Whether something is kept before.
+const fn keeps(spec: &Spec) -> bool {
+    matches!(spec.what, What::Dnn { weights: Weights::Kept, .. })
 }
 
 /// A program that is run once.

@@ -237,6 +237,17 @@ fn tell_all(client: &mut Attendance, message: &ToParty) {
     }
 }
 
+/// A client whose run has begun at all parties, and waits for it.
+fn stalls(config: &Config, request: Request) -> Attendance {
+    let (mut client, own) = (by_hand(config), request.id);
+    tell_all(&mut client, &ToParty::Ask(request));
+    for party in 0..3 {
+        let heard = heard(&mut client, party);
+        assert!(matches!(heard, Some(ToClient::Begin { id, .. }) if id == own), "{heard:?}");
+    }
+    client
+}
+
 /// What a party says to a client next.
 fn heard(client: &mut Attendance, party: usize) -> Option<ToClient> {
     match client.next(&[party], LONG) {
@@ -319,11 +330,7 @@ fn a_client_that_is_gone_takes_no_other_run_along() {
     let house = House::new();
     let program = square();
     let parties = house.serve(&program);
-    let mut gone = by_hand(&house.config("bob"));
-    tell_all(&mut gone, &ToParty::Ask(request(&program, 7, "guest")));
-    for party in 0..3 {
-        assert!(matches!(heard(&mut gone, party), Some(ToClient::Begin { id: 7, .. })));
-    }
+    let gone = stalls(&house.config("bob"), request(&program, 7, "guest"));
     // Its run is under way and waits for it, while others have theirs.
     let mut alice = seat(house.config("alice"), Some("guest"));
     for x in 0..5 {

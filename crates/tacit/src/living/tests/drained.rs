@@ -77,17 +77,13 @@ fn who_waited_for_a_party_that_drains_hears_of_it() {
     let house = House::new();
     let program = square();
     let parties = house.serve(&program);
-    let mut stalls = by_hand(&house.config("bob"));
-    tell_all(&mut stalls, &ToParty::Ask(request(&program, 7, "guest")));
-    for party in 0..3 {
-        assert!(matches!(heard(&mut stalls, party), Some(ToClient::Begin { id: 7, .. })));
-    }
+    let stalled = stalls(&house.config("bob"), request(&program, 7, "guest"));
     parties[1].drain.ask();
     let (config, within) = (house.config("alice").with_wait(Duration::from_secs(2)), Duration::from_secs(2));
     let mut alice = seat(config, Some("guest"));
     let late = alice.run_within(&program, PROTOCOL, &[Some(ints(2))], &|_, _| (), within).unwrap_err();
     assert!(late.to_string().contains("P1 drains"), "{late}");
-    drop(stalls);
+    drop(stalled);
     end_well(parties, 0);
 }
 

@@ -43,15 +43,11 @@ fn a_run_that_uses_nothing_of_what_is_held_holds_up_no_other() {
         Party::serves(open(&house, number, vec![offer], State::new(), (1, 2)))
     });
     // Its run is under way at all parties, and waits for it.
-    let mut stalls = by_hand(&house.config("bob"));
-    tell_all(&mut stalls, &ToParty::Ask(request(&program, 7, "guest")));
-    for party in 0..3 {
-        assert!(matches!(heard(&mut stalls, party), Some(ToClient::Begin { id: 7, .. })));
-    }
+    let stalled = stalls(&house.config("bob"), request(&program, 7, "guest"));
     let mut alice = seat(house.config("alice"), Some("guest"));
     assert_eq!(squared(&mut alice, &program, 5).unwrap(), Some(ints(25)));
     have_failed(&parties, 0);
-    drop(stalls);
+    drop(stalled);
     end_well(parties, 1);
 }
 

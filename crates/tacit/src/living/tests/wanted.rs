@@ -146,18 +146,14 @@ fn a_client_that_stalls_in_a_run_that_keeps_holds_up_no_reader() {
     let (parties, askers) = askers_of(&house, &keeper);
     enrol_key(&house, &askers, &keeper, "ann's", 3);
     let kept = wants(&askers, &keeper, "ben's");
-    let mut stalls = by_hand(&house.config("alice"));
     let mut asks = request(&keeper, 7, "alice");
     (asks.tag, asks.protocol) = ("order ben's".to_owned(), "replicated-malicious".to_owned());
-    tell_all(&mut stalls, &ToParty::Ask(asks));
-    for party in 0..3 {
-        assert!(matches!(heard(&mut stalls, party), Some(ToClient::Begin { id: 7, .. })));
-    }
+    let stalled = stalls(&house.config("alice"), asks);
     for run in want(&askers, &reader, "1", &[("key", "ann's")].into(), |_| vec![Some(bits(7))], LONG) {
         assert_eq!(run.unwrap().outputs, [Some(bits(21))]);
     }
     assert!(!kept.is_finished());
-    drop(stalls);
+    drop(stalled);
     assert!(kept.join().unwrap().iter().all(Result::is_err));
     // The turn is the next one's.
     enrol_key(&house, &askers, &keeper, "ben's", 5);
