@@ -216,7 +216,7 @@ const ANY_NUMBER: [&str; 12] = [
 ];
 
 /// What says three parties, or those beside one, in code.
-const THREE: [&str; 10] = [
+const THREE: [&str; 12] = [
     "% 3",
     "PARTIES: usize",
     "; PARTIES]",
@@ -226,6 +226,8 @@ const THREE: [&str; 10] = [
     "to_digit(10)",
     "next(me)",
     "prev(me)",
+    "give_key(",
+    "take_key(",
     "\"P0\", \"P1\", \"P2\"",
 ];
 
@@ -268,6 +270,36 @@ fn rooms_for_any_number_of_parties_do_not_count_to_three() {
     let found: Vec<(&str, &str, usize)> =
         found.iter().map(|(place, sign, lines)| (place.as_str(), *sign, *lines)).collect();
     assert_eq!(found, NOT_PARTIES, "count parties, or say here why this is none");
+}
+
+/// Rooms beneath the protocols, and above them, that send messages of their own.
+const SENDERS: [&str; 6] =
+    ["tacit-wire", "tacit-session", "tacit-engine", "tacit-threeparty", "tacit-additive", "tacit"];
+
+/// Steps that mark other steps, whatever a protocol means by it.
+const MARKS: [&str; 2] = ["OFFLINE", "SECOND"];
+
+/// A step that one protocol alone has is named by its crate.
+#[test]
+fn steps_of_every_protocol_are_those_of_every_protocol() {
+    let members = members();
+    let senders = SENDERS.map(|name| sources(&members[name].folder)).concat();
+    let steps = members["tacit-wire"].folder.join("src/step.rs");
+    let code: Vec<String> =
+        senders.iter().filter(|file| **file != steps).flat_map(|file| shipped(file)).collect();
+    let lines = shipped(&steps);
+    let names = lines.iter().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": u16 ="));
+    let names: Vec<&str> = names.map(|(name, _)| name).collect();
+    assert!(names.len() > 15, "steps are constants of {}", steps.display());
+    for name in names.into_iter().filter(|name| !MARKS.contains(name)) {
+        let step = format!("step::{name}");
+        let is_used = code.iter().any(|line| {
+            line.match_indices(&step).any(|(at, _)| {
+                !line[at + step.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        });
+        assert!(is_used, "{step} is a protocol's own: name it in that protocol's crate");
+    }
 }
 
 /// The most lines of a file.
