@@ -302,6 +302,28 @@ fn steps_of_every_protocol_are_those_of_every_protocol() {
     }
 }
 
+/// Where operations are known by name: their table, the builder, and lowering.
+const OPERATIONS: [&str; 3] =
+    ["crates/program/src/operations/", "crates/program/src/builder/", "crates/program/src/lower/"];
+
+/// So one that a circuit computes takes as many files as `CONTRIBUTING.md` says.
+#[test]
+fn operations_are_known_by_name_in_few_rooms() {
+    for name in ["Operation::Divide", "Operation::Remainder", "Operation::Root"] {
+        let mut found = Vec::new();
+        for (_, member) in members().into_iter().filter(|(name, _)| name != TESTKIT) {
+            let files = sources(&member.folder).into_iter();
+            let files = files.filter(|file| shipped(file).iter().any(|line| line.contains(name)));
+            found.extend(files.map(|file| place_of(&file)));
+        }
+        assert!(found.len() >= OPERATIONS.len(), "{name}: {found:?}");
+        for place in found {
+            let is_known = OPERATIONS.iter().any(|room| place.starts_with(room));
+            assert!(is_known, "{place} names `{name}`: what it asks for belongs in the table");
+        }
+    }
+}
+
 /// The most lines of a file.
 const MOST_LINES: usize = 600;
 
