@@ -71,6 +71,9 @@ def run(program: Program, options: list[str]) -> bool:
     verdict = results[-1] if results else f"ended with {ended.returncode}"
     took = time.monotonic() - begun
     print(f"{program.folder.name}: {program.name}, after {took:.0f} s: {verdict}", flush=True)
+    for line in ended.stdout.splitlines():
+        if line.endswith(" lines of code"):
+            print(line, flush=True)
     if not passed:
         print(ended.stdout, flush=True)
     return passed

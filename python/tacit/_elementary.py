@@ -33,6 +33,35 @@ def exp2(a: Tensor) -> Tensor:
     return _exp(tensor_of(a), math.inf, np.exp2, math.log(2), "exp2")
 
 
+def power(a: Tensor, exponent: float) -> Tensor:
+    """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
+    if isinstance(exponent, float) and exponent in (0.5, -0.5):
+        return sqrt(a) if exponent > 0 else rsqrt(a)
+    if getattr(exponent, "shape", ()) or isinstance(exponent, (list, tuple)):
+        raise fault(ProgramTypeError, "the exponent of ** has to be one number", "say x**2, x**3 and so on")
+    if isinstance(exponent, float) and exponent.is_integer():
+        exponent = int(exponent)
+    if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
+        raise fault(
+            ProgramTypeError,
+            f"the exponent of ** has to be a public integer, 0.5 or -0.5, not {exponent!r}",
+            "for others, np.exp(y * np.log(x))",
+        )
+    left = int(exponent)
+    if left < 0:
+        return 1 / a**-left
+    if left == 0:
+        return a * 0 + 1
+    result, squared = None, a
+    while True:
+        if left & 1:
+            result = squared if result is None else result * squared
+        left >>= 1
+        if not left:
+            return result if result is not None else squared
+        squared = squared * squared
+
+
 def log(a: Tensor) -> Tensor:
     """The natural logarithm, within a step; of 0 and below, that of the least step above 0."""
     return _octaves(a, _ln, "log")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Selection(Unknown):
     """`x[mask]` with a secret mask: a tensor of hidden length, whose elements can be summed up and compared.
 
-    All elements are there, and those that aren't selected count for nothing.
+    All elements are there, and those that aren't selected don't count.
     """
 
     __slots__ = ("_mask", "_tensor")

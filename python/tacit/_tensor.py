@@ -170,37 +170,11 @@ class Tensor(Unknown):
 
     def __pow__(self, exponent: float) -> Tensor:
         """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
-        if isinstance(exponent, float) and exponent in (0.5, -0.5):
-            from tacit import _elementary
+        from tacit._elementary import power
 
-            return _elementary.sqrt(self) if exponent > 0 else _elementary.rsqrt(self)
         if isinstance(exponent, Tensor):
             raise self._no_secret_exponent()
-        if getattr(exponent, "shape", ()) or isinstance(exponent, (list, tuple)):
-            raise fault(
-                ProgramTypeError, "the exponent of ** has to be one number", "say x**2, x**3 and so on"
-            )
-        if isinstance(exponent, float) and exponent.is_integer():
-            exponent = int(exponent)
-        if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
-            raise fault(
-                ProgramTypeError,
-                f"the exponent of ** has to be a public integer, 0.5 or -0.5, not {exponent!r}",
-                "for others, np.exp(y * np.log(x))",
-            )
-        left = int(exponent)
-        if left < 0:
-            return 1 / self**-left
-        if left == 0:
-            return self * 0 + 1
-        result, power = None, self
-        while True:
-            if left & 1:
-                result = power if result is None else result * power
-            left >>= 1
-            if not left:
-                return result if result is not None else power
-            power = power * power
+        return power(self, exponent)
 
     def __rpow__(self, other: Any) -> NoReturn:
         raise self._no_secret_exponent()

@@ -341,7 +341,7 @@ class _Trace:
                 raise fault(
                     ProgramError,
                     f"{name} reveals a value that it doesn't return:\n    {place}",
-                    "return it too, or don't reveal it: somebody would learn it for nothing",
+                    "return it too, or don't reveal it: somebody would learn what is no result",
                 )
         if self.tables:
             structure = {**structure, "tables": [schema.to_json() for schema, _ in self.tables.values()]}

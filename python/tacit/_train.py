@@ -60,7 +60,7 @@ def linear_regression(
     Args:
         x: (rows, features).
         y: (rows).
-        alpha: How dear squares of weights are, beside the sum of squares of errors.
+        alpha: What squares of weights count, beside the sum of squares of errors.
         bound: A weight is cut off there.
         solver: "exact" solves the normal equations, by features squared products and as many quotients as
             features; "sgd" descends along the gradient.
@@ -96,7 +96,7 @@ def logistic_regression(
     Args:
         x: (rows, features), of about unit size (`standardize`).
         y: (rows) of 0 and 1, or bools.
-        alpha: How dear half the squares of weights are, beside the sum of losses.
+        alpha: What half the squares of weights count, beside the sum of losses.
         bound: A weight is cut off there.
         solver: "irls" takes Newton's steps (iteratively reweighted least squares), each of which solves
             equations; "sgd" descends along the gradient.

@@ -90,7 +90,7 @@ class Predictor(PublicModel):
         Cost: a product of matrices, one round, and under `replicated` and `astra` as many bytes whatever the
         number of features; for two classes a comparison a row, for more as many less one. Where a server may
         deviate it is the same under `replicated-malicious`, and proofs; under `astra-malicious` each of the
-        rows * features products takes a triple ahead of time. `plan.cost()` says how dear.
+        rows * features products takes a triple ahead of time. `plan.cost()` says what it costs.
 
         Args:
             rows: How many queries the client has.

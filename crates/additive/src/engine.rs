@@ -106,10 +106,6 @@ impl Engine for AdditiveEngine {
         self.0.macs.as_mut().map_or(Ok(()), |macs| macs.local(step))
     }
 
-    fn has_online_messages(&self, op: u32, _: u32) -> bool {
-        has_messages(&self.0.plan.op(op).kind)
-    }
-
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let (plan, party) = (self.0.plan.clone(), &mut self.0);
         match &plan.op(job.op).kind {

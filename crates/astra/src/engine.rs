@@ -168,12 +168,9 @@ impl Engine for AstraEngine {
         }
     }
 
-    fn has_online_messages(&self, op: u32, stage: u32) -> bool {
-        cost::has_online_messages(&self.party.plan.op(op).kind, stage)
-    }
-
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
-        if self.walk == Walk::Online && !self.has_online_messages(job.op, job.stage) {
+        let kind = &self.party.plan.op(job.op).kind;
+        if self.walk == Walk::Online && !cost::has_online_messages(kind, job.stage) {
             return Ok(true);
         }
         match self.sender(job) {

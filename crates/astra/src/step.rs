@@ -2,6 +2,8 @@
 
 pub use tacit_threeparty::step::*;
 
+/// Added to the parts of operations and circuits whose messages show masked operands to a party that computes along.
+pub const MASKED: u16 = SECOND;
 /// Draws: the keys of an instance whose material is made offline.
 pub const INSTANCE_KEY: u16 = 10;
 /// Digests of masked operands, compared before [`COMPUTED_DIGEST`] is sent; draws: their keys.

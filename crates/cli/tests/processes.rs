@@ -3,29 +3,27 @@
 //! It has no test harness, so that one test runs at a time: ports and processor are theirs alone.
 
 use serde_json::Value as Json;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
-use tacit::advanced::net::{ErrorKind, Event, Frame, FrameKind};
-use tacit::advanced::store::Epoch;
+use tacit::SavedPlan;
 use tacit::program::{Builder, Dtype, Range, Recipient};
-use tacit::setup::Config;
-use tacit::{Compiled, Holdings, Offer, QUEUE, SavedPlan, Server, Serving};
-use tacit_astra::step;
-use tacit_testkit::react::{Act, Attacker, reacting};
 
 #[path = "processes/factories.rs"]
 mod factories;
 #[path = "processes/living.rs"]
 mod living;
+#[path = "processes/material.rs"]
+mod material;
 #[path = "processes/native.rs"]
 mod native;
 #[path = "processes/observed.rs"]
 mod observed;
 #[path = "processes/papers.rs"]
 mod papers;
+#[path = "processes/servers.rs"]
+mod servers;
+#[path = "processes/streams.rs"]
+mod streams;
 #[path = "processes/supplies.rs"]
 mod supplies;
 
@@ -53,18 +51,27 @@ fn main() {
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
-        ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("servers answer one run after another", servers::servers_answer_one_run_after_another),
         ("a deployment lives by its commands", living::a_deployment_lives_by_its_commands),
         ("servers log and count", observed::servers_log_and_count_and_tell_nothing_of_inputs),
-        ("a server stops after failed checks and attempts", a_server_stops_after_failed_checks_and_attempts),
-        ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
+        (
+            "a server stops after failed checks and attempts",
+            servers::a_server_stops_after_failed_checks_and_attempts,
+        ),
+        (
+            "parties run a circuit on a stream of instances",
+            streams::parties_run_a_circuit_on_a_stream_of_instances,
+        ),
         ("comparisons follow the network", comparisons_follow_the_network),
-        ("material is made in one session and used in others", material_is_made_and_used),
-        ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
-        ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
+        ("material is made in one session and used in others", material::material_is_made_and_used),
+        ("parties that are killed use nothing twice", material::parties_that_are_killed_use_nothing_twice),
+        (
+            "what a killed offline session leaves is no harm",
+            material::a_killed_offline_session_leaves_no_harm,
+        ),
         ("killed factories and runs leave no harm", factories::killed_factories_and_runs_leave_no_harm),
-        ("a party that is on its own says whom it missed", a_party_on_its_own_says_whom_it_missed),
-        ("early clients wait and say for whom", early_clients_wait_and_say_for_whom),
+        ("a party that is on its own says whom it missed", servers::a_party_on_its_own_says_whom_it_missed),
+        ("early clients wait and say for whom", servers::early_clients_wait_and_say_for_whom),
     ];
     // Like a harness: `cargo test --test processes -- killed` runs those with the word in their names.
     let word = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
@@ -391,254 +398,6 @@ fn write_numbers(path: &Path, values: [i64; 2]) {
 /// Ports that the benchmarks above don't use, and no other test of this workspace.
 const PORT: u16 = 9310;
 
-fn servers_answer_one_run_after_another() {
-    let deployment = Deployment::new(PORT);
-    let (x, y) = (format!("x={}", deployment.path("x.npy")), format!("y={}", deployment.path("y.npy")));
-
-    let simulated = object(&[
-        "run",
-        &deployment.path("larger.plan"),
-        "--simulate",
-        "--json",
-        "--input",
-        &x,
-        "--input",
-        &y,
-        "--debug",
-        "--output",
-        &deployment.path("out"),
-    ]);
-    assert_eq!(simulated["outputs"][0]["value"], serde_json::json!([true, false]));
-    assert!(Path::new(&deployment.path("out/output-0.npy")).exists());
-
-    let servers = ["P0", "P1", "P2"].map(|name| deployment.start(name, "serve", &["--runs", "2"]));
-    for _ in 0..2 {
-        let clients = [("alice", &x), ("bob", &y)]
-            .map(|(name, input)| deployment.start(name, "run", &["--input", input]));
-        for client in clients {
-            let output = client.wait_with_output().unwrap();
-            let object: Json = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!(object["outputs"][0]["value"], serde_json::json!([true, false]), "{object}");
-        }
-    }
-    for server in servers {
-        let output = server.wait_with_output().unwrap();
-        assert!(output.status.success());
-        let lines: Vec<Json> = output
-            .stdout
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| serde_json::from_slice(line).unwrap())
-            .collect();
-        assert_eq!(lines.iter().map(|line| line["run"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
-    }
-
-    // A server that waits for the next run ends in good order when it is asked to.
-    let mut server = deployment.start("P0", "serve", &[]);
-    while !catches(server.id(), rustix::process::Signal::TERM) {
-        std::thread::yield_now();
-    }
-    let pid = rustix::process::Pid::from_child(&server);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(server.wait().unwrap().success());
-}
-
-/// A party that alters a triple, or is gone as soon as it knows a coin.
-struct Corrupt {
-    alters: bool,
-    leaves: bool,
-    openings: usize,
-}
-
-impl Corrupt {
-    fn is_gone(&self) -> bool {
-        self.leaves && self.openings == 2
-    }
-}
-
-impl Attacker for Corrupt {
-    fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
-        if frame.at.part == step::CHECK_TRIPLES && std::mem::take(&mut self.alters) {
-            frame.payload[0] ^= 1;
-        }
-        if !self.is_gone() {
-            act.send(to, frame);
-        }
-    }
-
-    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
-        let is_opening = |frame: &Frame| frame.kind == FrameKind::Data && frame.at.part == step::COIN_OPEN;
-        self.openings += usize::from(matches!(&event, Event::Frame(frame) if is_opening(frame)));
-        if !self.is_gone() {
-            return act.hear(from, event);
-        }
-        for other in [1, 2] {
-            act.hear(other, Event::Lost(ErrorKind::Closed { how: "it is gone itself".into() }));
-        }
-    }
-}
-
-/// P0 deviates, and the servers P1 and P2 end with a code of their own.
-fn a_server_stops_after_failed_checks_and_attempts() {
-    let mut build = Builder::new();
-    let a = build.input("P1", "a", Dtype::Int, &[2], Range::new(-100, 100)).unwrap();
-    let square = build.mul(a, a).unwrap();
-    build.reveal(square, Recipient::All).unwrap();
-    let program = build.finish().unwrap();
-    let compiled = Compiled::new(program.clone()).unwrap();
-    // What a server writes is read, or its reader is gone: that it stops for good is in its exit code in any case.
-    for (port, failed_check, is_read) in
-        [(PORT + 30, true, true), (PORT + 33, false, true), (PORT + 36, true, false)]
-    {
-        let deployment = Deployment::new(port);
-        let plan = SavedPlan::new(program.clone(), "squares");
-        std::fs::write(deployment.path("larger.plan"), plan.to_bytes()).unwrap();
-        let input = format!("a={}", deployment.path("x.npy"));
-        let options = ["--protocol", "astra-malicious", "--roles", "012", "--attempts", "2"];
-        let given = [&options[..], &["--input", &input]].concat();
-        let servers = [("P1", &given[..]), ("P2", &options[..])]
-            .map(|(name, options)| deployment.start(name, "serve", options))
-            .map(|mut server| {
-                server.stdout.take_if(|_| !is_read);
-                server
-            });
-        let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
-        let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
-        let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
-        let (open, window) = (Vec::new(), Duration::ZERO);
-        let serving =
-            Serving { protocol, at_once: 4, queue: QUEUE, batch: 1, window, runs: None, open, holdings };
-        let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
-        corrupt.stop_after(None);
-        corrupt.wrap(move |links| {
-            let corrupt = Corrupt { alters: failed_check, leaves: !failed_check, openings: 0 };
-            reacting(Box::new(links), Box::new(corrupt))
-        });
-        let drain = corrupt.drain();
-        let corrupt = std::thread::spawn(move || {
-            corrupt.serve(&mut |served| {
-                assert!(served.result.is_err());
-                Ok::<_, tacit::Error>(())
-            })
-        });
-        for server in servers {
-            let output = server.wait_with_output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert_eq!(output.status.code(), Some(3), "{text}");
-            if !is_read {
-                continue;
-            }
-            let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-            let (last, runs) = lines.split_last().unwrap();
-            assert_eq!(last["error"]["kind"], "stopped", "{text}");
-            let attempts: Vec<_> = runs.iter().map(|run| run["attempts"].as_u64()).collect();
-            assert_eq!(attempts, if failed_check { vec![Some(1)] } else { vec![Some(1), Some(2)] }, "{text}");
-        }
-        drain.ask();
-        corrupt.join().unwrap().unwrap();
-    }
-}
-
-fn parties_run_a_circuit_on_a_stream_of_instances() {
-    let deployment = Deployment::new(PORT + 6);
-    // More than a part has.
-    let count = (1 << 18) + 3;
-    let numbers = |factor: u64| {
-        let lines: Vec<String> = (0..count).map(|i| format!("{:x}\n", i * factor % 251)).collect();
-        lines.concat()
-    };
-    for (name, factor) in [("x", 7), ("y", 11)] {
-        std::fs::write(deployment.path(name), numbers(factor)).unwrap();
-    }
-    let (x, y) = (format!("0=@{}", deployment.path("x")), format!("1=@{}", deployment.path("y")));
-    let start = |name: &str, more: &[&str]| {
-        let config = deployment.path(&format!("{name}/parties.toml"));
-        let owners = ["--owner", "0=alice", "--owner", "1=P2"];
-        let args = [&["circuit", "adder32", "--config", &config, "--json"], &owners[..], more].concat();
-        let output = std::fs::File::create(deployment.path(&format!("{name}.out"))).unwrap();
-        command(&args).stdout(output).stderr(Stdio::null()).spawn().expect("this program can be started")
-    };
-    let all = |p1: &[&str]| {
-        let count = count.to_string();
-        let parties = [
-            start("P0", &["--count", &count]),
-            start("P1", p1),
-            start("P2", &["--input", &y]),
-            start("alice", &["--input", &x]),
-        ];
-        parties.map(|mut party| party.wait().unwrap().code())
-    };
-    let lines = |name: &str| -> Vec<Json> {
-        let text = std::fs::read_to_string(deployment.path(&format!("{name}.out"))).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    };
-
-    assert_eq!(all(&["--count", &count.to_string()]), [Some(0); 4]);
-    for name in ["P0", "P1", "P2", "alice"] {
-        let lines = lines(name);
-        assert_eq!(lines.len() as u64, count + 1);
-        for (i, line) in (0..count).zip(&lines) {
-            let sum = format!("{:08x}", i * 7 % 251 + i * 11 % 251);
-            assert_eq!(*line, serde_json::json!({"instance": i, "outputs": [sum]}), "{name}");
-        }
-        assert_eq!(
-            lines[count as usize]["report"]["endpoints"].as_object().unwrap().keys().next().unwrap(),
-            name
-        );
-    }
-
-    // Another number of instances is noticed by everybody, before anything is sent.
-    assert_eq!(all(&["--count", &(count + 1).to_string()]), [Some(1); 4]);
-    for name in ["P0", "P1", "P2", "alice"] {
-        let [line] = &lines(name)[..] else { panic!("{name}: {:?}", lines(name)) };
-        assert_eq!(line["error"]["kind"], "aborted", "{name}: {line}");
-        let message = line["error"]["message"].as_str().unwrap_or_default();
-        let counts = [count, count + 1].map(|count| count.to_string());
-        assert!(message.contains("the number of instances (--count)"), "{name}: {message}");
-        assert!(counts.iter().all(|count| message.contains(count)), "{name}: {message}");
-    }
-
-    // One value for all instances is shared once, if everybody says so.
-    std::fs::write(deployment.path("y"), "1\n2\nff\n").unwrap();
-    let once = |p1: &[&str]| {
-        let parties = [
-            start("P0", &["--count", "3", "--once", "0"]),
-            start("P1", p1),
-            start("P2", &["--input", &y, "--once", "0"]),
-            start("alice", &["--count", "3", "--input", "0=100", "--once", "0"]),
-        ];
-        parties.map(|mut party| party.wait().unwrap().code())
-    };
-    assert_eq!(once(&["--count", "3", "--once", "0"]), [Some(0); 4]);
-    for name in ["P0", "P1", "P2", "alice"] {
-        let outputs: Vec<Json> = lines(name)[..3].iter().map(|line| line["outputs"][0].clone()).collect();
-        assert_eq!(outputs, ["00000101", "00000102", "000001ff"], "{name}");
-    }
-    assert_eq!(once(&["--count", "3"]), [Some(1); 4]);
-    for name in ["P0", "P1", "P2", "alice"] {
-        let [line] = &lines(name)[..] else { panic!("{name}: {:?}", lines(name)) };
-        assert!(line["error"]["message"].to_string().contains("disagrees on the inputs"), "{name}: {line}");
-    }
-
-    // What is wrong on one's own side is told without anybody else.
-    let refused = |name: &str, more: &[&str]| {
-        let code = start(name, more).wait().unwrap().code();
-        (code, lines(name)[0]["error"]["message"].as_str().unwrap_or_default().to_owned())
-    };
-    for (name, more, expected) in [
-        ("P0", &[][..], "no file here tells how many instances there are"),
-        ("P1", &["--input", "0=1"], "input 0 is alice's to give, and this is P1"),
-        ("P2", &["--count", "1"], "no value for input 1, which is P2's to give"),
-        ("P2", &["--input", &y, "--count", "5"], "--count says 5"),
-        ("alice", &["--input", "0=7", "--count", "5"], "say --once 0, as everybody"),
-        ("alice", &["--input", "0=123456789"], "input 0: a number that 32 bits don't hold"),
-        ("bob", &["--count", "1"], "doesn't name bob"),
-    ] {
-        let (code, message) = refused(name, more);
-        assert!(code == Some(2) && message.contains(expected), "{name}: {code:?}, {message}");
-    }
-}
-
 /// Whether they measure it or are told.
 fn comparisons_follow_the_network() {
     let deployment = Deployment::new(PORT + 21);
@@ -679,72 +438,6 @@ fn comparisons_follow_the_network() {
     }
 }
 
-/// What says where a party's material is, for `astra`.
-fn stored(deployment: &Deployment, name: &str) -> [String; 6] {
-    let (store, anchors) = (deployment.path(&format!("stores/{name}")), deployment.path("stores/anchors"));
-    ["--protocol", "astra", "--store", &store, "--anchors", &anchors].map(str::to_owned)
-}
-
-impl Deployment {
-    /// One of the parties, with its store.
-    fn start_stored(&self, name: &str, command_name: &str, more: &[&str]) -> Child {
-        let stored = stored(self, name);
-        let stored: Vec<&str> = stored.iter().map(String::as_str).chain(more.iter().copied()).collect();
-        self.start(name, command_name, &stored)
-    }
-
-    fn start_clients(&self) -> [Child; 2] {
-        [("alice", "x"), ("bob", "y")].map(|(name, input)| {
-            let file = format!("{input}={}", self.path(&format!("{input}.npy")));
-            self.start(name, "run", &["--protocol", "astra", "--input", &file])
-        })
-    }
-
-    /// Lets nobody wait long for whoever is killed.
-    fn hurry(&self) {
-        for name in ["P0", "P1", "P2", "alice", "bob"] {
-            let config = self.path(&format!("{name}/parties.toml"));
-            let text = std::fs::read_to_string(&config).unwrap();
-            std::fs::write(&config, format!("{text}\n[limits]\nconnect_seconds = 5.0\n")).unwrap();
-        }
-    }
-
-    /// Makes material for so many runs.
-    fn make(&self, count: &str) -> [Json; 3] {
-        PARTIES.map(|name| self.start_stored(name, "offline", &["--count", count])).map(ended_well)
-    }
-
-    /// Runs once; where each party's material came from.
-    fn run_stored(&self) -> [Json; 3] {
-        let parties = PARTIES.map(|name| self.start_stored(name, "run", &[]));
-        for client in self.start_clients() {
-            check_outputs(&ended_well(client));
-        }
-        parties.map(|party| {
-            let object = ended_well(party);
-            check_outputs(&object);
-            object["report"]["material"].clone()
-        })
-    }
-
-    /// What each party's journal says is used of each epoch.
-    fn journals(&self) -> [BTreeMap<String, u64>; 3] {
-        PARTIES.map(|name| {
-            let journal = std::fs::read(self.path(&format!("stores/{name}/journal"))).unwrap_or_default();
-            // Records of 64 bytes behind the head: the epoch, a shelf, and its first unused instance.
-            let records = journal.get(JOURNAL_HEAD..).unwrap_or_default().chunks_exact(64);
-            let mut used = BTreeMap::new();
-            for record in records {
-                let epoch = Epoch(record[..32].try_into().unwrap()).to_string();
-                let next = u64::from_le_bytes(record[40..48].try_into().unwrap());
-                let known = used.entry(epoch).or_insert(0);
-                *known = next.max(*known);
-            }
-            used
-        })
-    }
-}
-
 const PARTIES: [&str; 3] = ["P0", "P1", "P2"];
 
 fn ended_well(child: Child) -> Json {
@@ -756,231 +449,4 @@ fn ended_well(child: Child) -> Json {
 
 fn check_outputs(object: &Json) {
     assert_eq!(object["outputs"][0]["value"], serde_json::json!([true, false]), "{object}");
-}
-
-fn material_is_made_and_used() {
-    let deployment = Deployment::new(PORT + 9);
-    for made in deployment.make("3") {
-        assert_eq!((&made["instances"], made["epoch"].as_str().map(str::len)), (&3.into(), Some(64)));
-        assert!(made["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 3 * 48), "{made}");
-        let links = made["links"].as_object().expect("links");
-        assert_eq!(links.len(), 2);
-        assert!(links.values().all(|link| link["sent_bytes"] == link["declared_bytes"]), "{made}");
-    }
-    let first = deployment.run_stored();
-    assert!(first.iter().all(|material| *material == first[0] && material["index"] == 0), "{first:?}");
-
-    // A server keeps its store to itself, and takes an instance for each run.
-    let servers = PARTIES.map(|name| deployment.start_stored(name, "serve", &["--runs", "3"]));
-    for run in 0..2 {
-        for client in deployment.start_clients() {
-            check_outputs(&ended_well(client));
-        }
-        if run == 0 {
-            let stores = deployment.path("stores");
-            let [plan, x, y] = ["larger.plan", "x.npy", "y.npy"].map(|name| deployment.path(name));
-            let (x, y) = (format!("x={x}"), format!("y={y}"));
-            let args = ["run", &plan, "--simulate", "--protocol", "astra", "--json", "--store", &stores];
-            let output = tacit(&[&args[..], &["--input", &x, "--input", &y]].concat());
-            assert_eq!(output.status.code(), Some(2));
-            assert!(String::from_utf8_lossy(&output.stdout).contains("another process uses it"));
-        }
-    }
-    // The third run finds nothing. It was its clients' request, so the server would stay up for others.
-    let clients = deployment.start_clients();
-    for server in servers {
-        let output = server.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(1));
-        let text = String::from_utf8_lossy(&output.stdout);
-        let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let indices: Vec<&Json> =
-            lines[..2].iter().map(|line| &line["report"]["material"]["index"]).collect();
-        assert_eq!(indices, [1, 2]);
-        let offline =
-            lines[..2].iter().flat_map(|line| line["report"]["endpoints"].as_object().unwrap().values());
-        assert!(offline.into_iter().all(|endpoint| endpoint["sent_bytes"]["offline"] == 0), "{text}");
-        let message = lines[2]["error"]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("have no unused material for this program; `tacit offline`"), "{text}");
-    }
-    for client in clients {
-        assert_eq!(client.wait_with_output().unwrap().status.code(), Some(1));
-    }
-}
-
-/// Bytes of a journal before its first record.
-const JOURNAL_HEAD: usize = 64;
-
-/// Numbers that are the same in every run of the tests.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        self.0 >> 33
-    }
-
-    /// Kills one of the parties, or all, after up to so many milliseconds.
-    fn kill(&mut self, parties: &mut [Child], within: u64) {
-        std::thread::sleep(Duration::from_millis(self.next() % within));
-        let all = parties.len() as u64;
-        let victim = self.next() % (all + 1);
-        for (number, party) in parties.iter_mut().enumerate() {
-            if victim == all || victim == number as u64 {
-                party.kill().unwrap();
-            }
-        }
-    }
-}
-
-fn parties_that_are_killed_use_nothing_twice() {
-    let deployment = Deployment::new(PORT + 12);
-    deployment.hurry();
-    deployment.make("40");
-    let mut random = Random(11);
-    let mut used: BTreeSet<(String, u64)> = BTreeSet::new();
-    let mut burnt = 0;
-    for round in 0..8 {
-        let before = deployment.journals();
-        let mut parties = PARTIES.map(|name| deployment.start_stored(name, "run", &[]));
-        let mut clients = deployment.start_clients();
-        // At any instant, or as soon as one of them has taken its material.
-        let began = Instant::now();
-        while round % 2 == 1 && deployment.journals() == before {
-            assert!(began.elapsed() < Duration::from_mins(1), "no run begins");
-        }
-        random.kill(&mut parties, if round % 2 == 1 { 1 } else { 600 });
-        let outputs = parties.map(|party| party.wait_with_output().unwrap());
-        for client in &mut clients {
-            let _ = client.kill();
-            client.wait().unwrap();
-        }
-        let after = deployment.journals();
-        // An instance that a party takes in this run is one that no party's journal had as used before.
-        let furthest = |journals: &[BTreeMap<String, u64>; 3]| {
-            let nexts = journals.iter().flat_map(|journal| journal.values().copied());
-            nexts.max().unwrap_or(0)
-        };
-        for (journal, earlier) in after.iter().zip(&before) {
-            for (epoch, next) in journal {
-                let earlier = earlier.get(epoch).copied().unwrap_or(0);
-                assert!(*next == earlier || *next == furthest(&before) + 1, "{before:?}, {after:?}");
-            }
-        }
-        for output in outputs.iter().filter(|output| output.status.success()) {
-            let object: Json = serde_json::from_slice(&output.stdout).unwrap();
-            check_outputs(&object);
-            assert_eq!(object["report"]["material"]["index"], furthest(&before), "{object}");
-        }
-        if furthest(&after) > furthest(&before) {
-            let epoch = after[0].keys().next().cloned().unwrap_or_default();
-            assert!(used.insert((epoch, furthest(&before))), "used twice");
-            burnt += u64::from(!outputs.iter().all(|output| output.status.success()));
-        }
-        // And it goes on.
-        let after = furthest(&after);
-        let material = deployment.run_stored();
-        assert!(material.iter().all(|material| material["index"] == after), "{material:?}, {after}");
-        let epoch = material[0]["epoch"].as_str().unwrap_or_default().to_owned();
-        assert!(used.insert((epoch, after)), "used twice");
-    }
-    assert!(burnt > 0, "no run was under way when it was killed");
-}
-
-fn a_killed_offline_session_leaves_no_harm() {
-    let deployment = Deployment::new(PORT + 15);
-    deployment.hurry();
-    let mut random = Random(5);
-    let mut used = BTreeSet::new();
-    for _ in 0..4 {
-        let mut parties = PARTIES.map(|name| deployment.start_stored(name, "offline", &["--count", "300"]));
-        random.kill(&mut parties, 600);
-        for mut party in parties {
-            party.wait().unwrap();
-        }
-        // A store of which one party may have more than the others takes more, and is used.
-        deployment.make("2");
-        let material = deployment.run_stored();
-        assert!(material.iter().all(|other| *other == material[0]), "{material:?}");
-        assert!(used.insert(material[0].to_string()), "{} is used twice", material[0]);
-    }
-    for name in PARTIES {
-        let entries = std::fs::read_dir(deployment.path(&format!("stores/{name}"))).unwrap();
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert!(names.into_iter().all(|name| !name.contains('.')), "nothing unfinished is left");
-    }
-}
-
-/// Whether a process has a handler for a signal, by what the system says of it.
-fn catches(process: u32, signal: rustix::process::Signal) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    u64::from_str_radix(caught.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
-}
-
-fn a_party_on_its_own_says_whom_it_missed() {
-    let deployment = Deployment::new(PORT + 3);
-    let config = deployment.path("P1/parties.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(&config, format!("{text}\n[limits]\nconnect_seconds = 0.2\n")).unwrap();
-    let output = deployment.start("P1", "run", &[]).wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let object: Json = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&object["error"]["kind"], &object["error"]["phase"]), (&"aborted".into(), &"setup".into()));
-    assert!(object["error"]["message"].as_str().is_some_and(|message| message.contains("P0")), "{object}");
-}
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Whoever comes early waits and says for whom; whoever calls without a key is noted.
-fn early_clients_wait_and_say_for_whom() {
-    let deployment = Deployment::new(PORT + 24);
-    let servers = PARTIES.map(|name| {
-        let (plan, config) =
-            (deployment.path("larger.plan"), deployment.path(&format!("{name}/parties.toml")));
-        let mut server = command(&["serve", &plan, "--config", &config]);
-        Running(
-            server.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("this program can be started"),
-        )
-    });
-    let client = |name: &str, input: &str, wait: &str| {
-        let (plan, config) =
-            (deployment.path("larger.plan"), deployment.path(&format!("{name}/parties.toml")));
-        let input = format!("{input}={}", deployment.path(&format!("{input}.npy")));
-        let mut client =
-            command(&["run", &plan, "--config", &config, "--json", "--input", &input, "--wait", wait]);
-        client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program can be started")
-    };
-    let mut alice = client("alice", "x", "60");
-    let mut noted = BufReader::new(alice.stderr.take().unwrap()).lines();
-    assert_eq!(noted.next().unwrap().unwrap(), "alice waits for bob");
-    let bob = client("bob", "y", "60");
-    for client in [alice, bob] {
-        check_outputs(&ended_well(client));
-    }
-    let alone = client("alice", "x", "5").wait_with_output().unwrap();
-    assert_eq!(alone.status.code(), Some(1));
-    let object: Json = serde_json::from_slice(&alone.stdout).unwrap();
-    let says = object["error"]["message"].as_str().unwrap();
-    assert!(says.contains("waits for others of this run (bob), who didn't come within 5 s"), "{says}");
-
-    let mut stranger = std::net::TcpStream::connect(("127.0.0.1", PORT + 24)).unwrap();
-    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    // It is put off with an alert, after which nothing comes.
-    let _ = stranger.read_to_end(&mut Vec::new());
-    let [mut p0, _p1, _p2] = servers;
-    let noted = BufReader::new(p0.0.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let mut waited = false;
-    let away =
-        noted.inspect(|line| waited |= line == "P0 waits for bob").find(|line| line.contains("turned"));
-    let away = away.unwrap();
-    assert!(away.starts_with("P0 turned a caller away: 127.0.0.1:") && away.contains("broke TLS"), "{away}");
-    assert!(waited);
 }

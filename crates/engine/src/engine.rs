@@ -409,11 +409,6 @@ pub trait Engine: Send {
     /// # Errors
     /// Those of links, which long steps keep alive.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
-    /// Whether a stage of an operation has messages online: as [`Protocol::has_online_messages`].
-    fn has_online_messages(&self, op: u32, stage: u32) -> bool {
-        let _ = (op, stage);
-        true
-    }
     /// Computes and sends a job's messages.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 use crate::job::{self, Job};
 use crate::planted::{Mistake, planted};
-use crate::{Clear, Client, Engine, Error, KeptShare, Material, Participants};
+use crate::{Clear, Client, Engine, Error, KeptShare, Material, Participants, Protocol};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -94,8 +94,8 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {}
 
-/// Runs a party's part of a plan that reads nothing of what is kept. `inputs` has this party's values by the index of the
-/// input, and after them all public inputs.
+/// Runs an engine by itself, on a plan that reads nothing of what is kept, and counts a round for each level. `inputs` has this
+/// party's values by the index of the input, and after them all public inputs.
 ///
 /// # Errors
 /// Those of the engine. The others are told before it returns.
@@ -105,22 +105,28 @@ pub fn run_party(
     inputs: &[Option<Clear>],
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
-    run_party_on(engine, plan, &[], inputs, observer)
+    run(Walk { engine, protocol: None, plan, observer, done: 0, total: 0 }, &[], inputs)
 }
 
-/// The same of any plan, on this party's shares of what it reads of what is kept, in the plan's order.
+/// Runs a party's part of any plan with an engine of this protocol, on its shares of what the plan reads of what is kept, in
+/// the plan's order.
 ///
 /// # Errors
 /// As [`run_party`].
 pub fn run_party_on(
+    protocol: &dyn Protocol,
     engine: &mut dyn Engine,
     plan: &Plan,
     kept: &[Arc<KeptShare>],
     inputs: &[Option<Clear>],
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
-    let result = Walk { engine, plan, observer, done: 0, total: 0 }.run(kept, inputs);
-    if let (Err(error), Some(session)) = (&result, engine.session()) {
+    run(Walk { engine, protocol: Some(protocol), plan, observer, done: 0, total: 0 }, kept, inputs)
+}
+
+fn run(mut walk: Walk<'_>, kept: &[Arc<KeptShare>], inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
+    let result = walk.run(kept, inputs);
+    if let (Err(error), Some(session)) = (&result, walk.engine.session()) {
         session.abort(&error.to_string());
     }
     result
@@ -138,7 +144,7 @@ pub fn run_offline(
     keep: &mut dyn FnMut(Material) -> Result<(), Error>,
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
-    let mut walk = Walk { engine, plan, observer, done: 0, total: 0 };
+    let mut walk = Walk { engine, protocol: None, plan, observer, done: 0, total: 0 };
     walk.total = walk.jobs().saturating_mul(count as usize);
     let result = walk.offline(count, keep);
     if let (Err(error), Some(session)) = (&result, engine.session()) {
@@ -211,6 +217,8 @@ fn own_values<'a>(plan: &Plan, inputs: &'a [Option<Clear>], index: usize) -> Res
 
 struct Walk<'a> {
     engine: &'a mut dyn Engine,
+    /// Says what takes a round.
+    protocol: Option<&'a dyn Protocol>,
     plan: &'a Plan,
     observer: &'a mut dyn Observer,
     done: usize,
@@ -412,8 +420,11 @@ impl Walk<'_> {
             stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
         let under_way = self.begin(&others)?;
         let longest = self.circuits(&circuits, under_way)?;
-        let speaks = others.iter().any(|stage| self.engine.has_online_messages(stage.op, stage.stage.into()));
-        Ok(longest.max(u64::from(speaks)))
+        let takes_round = |stage: &Stage| {
+            let op = self.plan.op(stage.op);
+            self.protocol.is_none_or(|protocol| protocol.has_online_messages(op, stage.stage.into()))
+        };
+        Ok(longest.max(u64::from(others.iter().any(takes_round))))
     }
 
     /// Begins all jobs of some stages, and finishes what has arrived meanwhile in the same order. Returns what is still

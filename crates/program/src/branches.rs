@@ -6,7 +6,7 @@
 //!
 //! Where a protocol has means for branches, arms become regions of the plan ([`crate::plan::Region`]), and what an arm
 //! computes while it isn't active may be anything. So whatever would show it, or rests on its being in a range, is refused in arms:
-//! outputs, what authors assume, repeated bodies, shuffles. A branch may stand in a body that is repeated, as a whole: each turn
+//! outputs, what authors assume, repeated bodies, shuffles. Their entries in the table of operations say why. A branch may stand in a body that is repeated, as a whole: each turn
 //! has a condition of its own.
 
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ impl Branches {
                 return too_many("arms inside one another", MAX_DEPTH);
             }
             if arm != 0
-                && let Some(what) = refused(&node.operation)
+                && let Some(what) = node.operation.entry().no_arm
             {
                 return Err(wrong(what));
             }
@@ -131,66 +131,6 @@ impl Branches {
     /// An arm; `None` of what is in none.
     pub(crate) fn arm(&self, arm: u32) -> Option<&Arm> {
         self.arms.get((arm as usize).checked_sub(1)?)
-    }
-}
-
-/// Why an operation can't be in an arm; nothing of what only computes.
-fn refused(operation: &Operation) -> Option<&'static str> {
-    match operation {
-        Operation::Assume { .. } => {
-            Some("nothing can be assumed in an arm: its values may be anything where it isn't taken")
-        }
-        Operation::State { .. } | Operation::Step | Operation::Repeat { .. } | Operation::After => Some(
-            "a body that is repeated can't stand in an arm, nor may an arm's value go on to its next step",
-        ),
-        Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
-        Operation::Sort | Operation::SortToo => Some("an arm can't sort but by a network of comparisons"),
-        Operation::Input { .. } | Operation::Kept { .. } | Operation::Known { .. } => {
-            Some("an arm can't declare inputs")
-        }
-        Operation::Constant(_)
-        | Operation::Add
-        | Operation::Sub
-        | Operation::Neg
-        | Operation::Mul
-        | Operation::MatMul
-        | Operation::Conv
-        | Operation::WideProduct { .. }
-        | Operation::Times(_)
-        | Operation::Over { .. }
-        | Operation::Weigh { .. }
-        | Operation::Sum { .. }
-        | Operation::Less
-        | Operation::Equal
-        | Operation::And
-        | Operation::Or
-        | Operation::Xor
-        | Operation::Not
-        | Operation::Where
-        | Operation::Pick(_)
-        | Operation::Clip
-        | Operation::Extremum { .. }
-        | Operation::ArgExtremum { .. }
-        | Operation::Abs
-        | Operation::Relu
-        | Operation::FromBool { .. }
-        | Operation::Scale { .. }
-        | Operation::Truncate { .. }
-        | Operation::ShiftRight { .. }
-        | Operation::Reshape { .. }
-        | Operation::Transpose { .. }
-        | Operation::Slice { .. }
-        | Operation::BroadcastTo { .. }
-        | Operation::Windows { .. }
-        | Operation::Concatenate { .. }
-        | Operation::Divide
-        | Operation::Remainder
-        | Operation::Within { .. }
-        | Operation::Raw { .. }
-        | Operation::Ratio { .. }
-        | Operation::Root { .. }
-        | Operation::Piecewise(_)
-        | Operation::Circuit(_) => None,
     }
 }
 

@@ -277,9 +277,34 @@ pub struct Capabilities {
     /// Whether an input of which a number is outside its range is taken as the least number in it, in plans in which a result would
     /// depend on how such a number is split: for protocols in which owners deviate.
     pub holds_ranges: bool,
-    /// Whether a program that can't be lowered so, or sends more than with numbers as bits ([`Numbers::BitsAlone`]), is lowered
-    /// with these. What is kept is never bits for that.
-    pub or_bits: bool,
+    /// What the protocol sends, if a program that can't be lowered so, or sends more than with numbers as bits
+    /// ([`Numbers::BitsAlone`]), is lowered with these. What is kept is never bits for that.
+    pub or_bits: Option<Traffic>,
+    /// What proofs cost where parties may deviate and prove what they computed: ANDs, shuffles, all that an opening rests on.
+    pub proofs: Option<ProofCosts>,
+}
+
+/// What all parties together send, roughly, to choose between ways that a protocol has beside one another. What proofs and
+/// checks take is left out: it hardly grows with a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Traffic {
+    /// How many times an input, or an output.
+    pub ends: u64,
+    /// Bits of an AND.
+    pub and: u64,
+    /// Elements of each part of a product that isn't zero by the plan ([`Op::parts`](crate::plan::Op::parts)).
+    pub part: u64,
+}
+
+/// What proofs cost and forbid, for sorts by opened comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProofCosts {
+    /// Rounds of the proofs that come before an opening.
+    pub rounds: u64,
+    /// From so many comparisons at once on, proofs of ANDs take as long as rounds that a flatter circuit would save.
+    pub many: usize,
+    /// The most elements of a column whose shuffle can be proved. They are numbers, not bits.
+    pub shuffled: usize,
 }
 
 /// What sharings in rings and of bits have whatever their conversions.
@@ -304,7 +329,8 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        or_bits: false,
+        or_bits: None,
+        proofs: None,
     };
 
     /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
@@ -315,7 +341,8 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        or_bits: false,
+        or_bits: None,
+        proofs: None,
     };
 
     /// Bits alone.
@@ -325,7 +352,8 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        or_bits: false,
+        or_bits: None,
+        proofs: None,
     };
 
     /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
@@ -346,7 +374,8 @@ impl Capabilities {
             shuffle_turns: 0,
             product_ands: u64::MAX,
             holds_ranges: false,
-            or_bits: false,
+            or_bits: None,
+            proofs: None,
         }
     }
 
@@ -379,10 +408,16 @@ impl Capabilities {
         Self { holds_ranges: true, ..self }
     }
 
-    /// These; and for a program for which they don't do, or which is cheaper so, numbers are bits.
+    /// These; and for a program for which they don't do, or which is cheaper so by what is sent, numbers are bits.
     #[must_use]
-    pub const fn or_bits(self) -> Self {
-        Self { or_bits: true, ..self }
+    pub const fn or_bits(self, traffic: Traffic) -> Self {
+        Self { or_bits: Some(traffic), ..self }
+    }
+
+    /// These, with proofs of what is computed.
+    #[must_use]
+    pub const fn with_proofs(self, proofs: ProofCosts) -> Self {
+        Self { proofs: Some(proofs), ..self }
     }
 
     /// These, with what sorting by opened comparisons takes beside shuffles.

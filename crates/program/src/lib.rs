@@ -41,7 +41,7 @@ mod value;
 mod width;
 
 pub use builder::Builder;
-pub use capabilities::{Capabilities, Feature, Features, Field, Numbers};
+pub use capabilities::{Capabilities, Feature, Features, Field, Numbers, ProofCosts, Traffic};
 pub use codec::DecodeError;
 pub use error::{Fault, ProgramError, Source};
 pub use instances::Instances;

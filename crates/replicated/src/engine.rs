@@ -60,10 +60,6 @@ impl Engine for ReplicatedEngine {
         })
     }
 
-    fn has_online_messages(&self, op: u32, _: u32) -> bool {
-        !matches!(self.party.plan.op(op).kind, OpKind::PairMask { .. })
-    }
-
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
         match &plan.op(job.op).kind {

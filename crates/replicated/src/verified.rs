@@ -29,7 +29,7 @@ use crate::inputs::give_seeds;
 use crate::scheme::SCHEME;
 use crate::segments::segments;
 use crate::state::ReplicatedEngine;
-use crate::verify::{Challenges, Limits, ProofParams, proved_at_its_end, traffic};
+use crate::verify::{Challenges, Limits, MOST_ELEMENTS, ProofParams, proved_at_its_end, traffic};
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
@@ -40,12 +40,18 @@ use tacit_engine::{
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Level, OpKind, Plan, Reg};
-use tacit_program::{Capabilities, Feature};
+use tacit_program::{Capabilities, Feature, ProofCosts, Traffic};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
 use tacit_threeparty::products::Results;
 use tacit_threeparty::{ComponentsClient, PARTIES, Scheme, refresh};
+
+/// Each party sends a bit of an AND and an element of a part of a product; what an input and an output send is as much.
+const TRAFFIC: Traffic = Traffic { ends: PARTIES as u64, and: PARTIES as u64, part: 1 };
+
+/// What proofs make of sorts: an opening waits for those of a segment, and for everybody's acceptance.
+const SORTS: ProofCosts = ProofCosts { rounds: 12, many: 1 << 12, shuffled: MOST_ELEMENTS };
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,8 +202,9 @@ impl Protocol for ReplicatedMalicious {
                 .with(Feature::PublicInputs)
                 .with_shuffle(PARTIES as u8)
                 .with_sorts()
+                .with_proofs(SORTS)
                 .holding_ranges()
-                .or_bits(),
+                .or_bits(TRAFFIC),
             // Numbers are bits where products have no proof.
             Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep).with(Feature::PublicInputs),
         }

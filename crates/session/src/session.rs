@@ -322,37 +322,11 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a key that this party and another one have to `taker`, who receives it from both ([`Session::take_key`]).
-    ///
-    /// # Errors
-    /// Those of links.
-    pub fn give_key(&mut self, taker: usize, part: u16, key: &[u8; 16]) -> Result<(), Error> {
-        Ok(self.mesh.send(taker, control(part, 0), key)?)
-    }
-
-    /// Receives a key from both parties that have it, who must send the same. A single one could send another, chosen
-    /// by its effect on what the key is for.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] if the two said different keys; those of links.
-    pub fn take_key(&mut self, part: u16) -> Result<[u8; 16], Error> {
-        let mut keys = [[0; 16]; 2];
-        for (party, key) in self.others().zip(&mut keys) {
-            let mut message = self.mesh.recv(party, control(part, 0), key.len())?;
-            key.copy_from_slice(&message);
-            message.zeroize();
-        }
-        let [key, other] = keys;
-        let same = bool::from(key.ct_eq(&other));
-        keys.zeroize();
-        if same { Ok(key) } else { Err(self.reject("two parties said different keys")) }
-    }
-
-    /// Compares with a neighbour the digest of what both were given, before anything is computed on it. One round of 32
+    /// Compares with other parties the digest of what both were given, before anything is computed on it. One round of 32
     /// bytes with every party that this is called for; `values` has for each the party and its value.
     ///
     /// # Errors
-    /// [`Error::Unfitting`] if a neighbour was given something else; those of links.
+    /// [`Error::Unfitting`] if one of them was given something else; those of links.
     pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
         let digests: Vec<[u8; 32]> =

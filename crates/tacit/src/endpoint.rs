@@ -419,7 +419,9 @@ pub(crate) fn party(
         let keeping = keeping.as_mut();
         let mut observer =
             Settling { observer: &mut *observer, endpoint, keeping, kept: Vec::new(), failed: None };
-        let outcome = executor::run_party_on(engine.as_mut(), plan, &shares, &inputs, &mut observer);
+        let protocol = &*endpoint.protocol;
+        let outcome =
+            executor::run_party_on(protocol, engine.as_mut(), plan, &shares, &inputs, &mut observer);
         let Settling { kept: settled, failed, .. } = observer;
         let outcome = outcome.map_err(|cause| {
             let error = in_check(failed.unwrap_or_else(|| aborted(cause)), engine.as_mut());

@@ -361,7 +361,8 @@ impl Case {
             let inputs = self.inputs_of(me);
             let kept = self.kept.get(me).map_or(&[][..], |kept| kept);
             let mut pace = Pace(self.in_step);
-            let result = executor::run_party_on(engine.as_mut(), &self.plan, kept, &inputs, &mut pace);
+            let result =
+                executor::run_party_on(self.protocol, engine.as_mut(), &self.plan, kept, &inputs, &mut pace);
             if let Some(session) = engine.session() {
                 counters = session.mesh().counters();
             }

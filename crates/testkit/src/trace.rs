@@ -37,7 +37,7 @@ impl Delivery {
             return None;
         }
         let At { part, op, batch, .. } = self.at;
-        let part = part & !step::MASKED;
+        let part = part & !step::SECOND;
         match &(op < plan.op_count()).then(|| plan.op(op))?.kind {
             OpKind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
                 Some((op, batch % circuit.depth().max(1)))

@@ -13,6 +13,12 @@ fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
     Subject::new(protocol, parties)
 }
 
+/// Of so few parties as the protocol is for at least, and of others.
+fn check_all(protocol: &'static dyn Protocol, sizes: &[usize], runs_and_refuses: [usize; 2]) {
+    assert!(sizes.contains(protocol.spec().parties.start()), "{}: {sizes:?}", protocol.spec().name);
+    sizes.iter().for_each(|&parties| check(protocol, parties, runs_and_refuses));
+}
+
 fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usize; 2]) {
     let counts = counted(&subject(protocol, parties));
     assert_eq!(counts, runs_and_refuses, "{}: runs and refuses", protocol.spec().name);
@@ -21,8 +27,9 @@ fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usi
 #[test]
 fn of_protocols_with_rings() {
     check(&Replicated::COMPUTATIONAL, 3, [1348, 0]);
-    // Without fields or shuffles; what needs more than 64 bits has bits.
+    // Without arithmetic modulo primes; what needs more than 64 bits has bits.
     check(&ReplicatedMalicious::SOUNDNESS_50, 3, [1312, 36]);
+    // Without shuffles.
     check(&Replicated::INFORMATION_THEORETIC, 3, [1301, 47]);
     check(&Astra::SEMI_HONEST, 3, [1301, 47]);
     check(&Astra::SEMI_HONEST_GARBLED, 3, [1301, 47]);
@@ -38,24 +45,21 @@ fn of_a_protocol_with_bits_alone() {
 
 #[test]
 fn of_the_model_tenants() {
-    for parties in [2, 3, 5, 12] {
-        check(&BITS, parties, [1267, 81]);
-        check(&FIELDS, parties, [1014, 334]);
-        check(&MACS, parties, [1014, 334]);
-    }
+    let sizes = [2, 3, 5, 12];
+    check_all(&BITS, &sizes, [1267, 81]);
+    check_all(&FIELDS, &sizes, [1014, 334]);
+    check_all(&MACS, &sizes, [1014, 334]);
 }
 
 #[test]
 fn of_gmw() {
-    check(&GMW, 2, [1267, 81]);
-    check(&GMW, 12, [1267, 81]);
+    check_all(&GMW, &[2, 12], [1267, 81]);
 }
 
 /// As what has numbers in fields, but for those in the smaller one.
 #[test]
 fn of_mascot() {
-    check(&MASCOT, 2, [997, 351]);
-    check(&MASCOT, 3, [997, 351]);
+    check_all(&MASCOT, &[2, 3], [997, 351]);
 }
 
 /// Numbers in fields have comparisons, truncation and circuits. What is refused has numbers modulo powers of two, or makes a

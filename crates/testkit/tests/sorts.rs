@@ -26,7 +26,7 @@ fn plan_of(protocol: &dyn Protocol, kind: Dtype) -> Plan {
         build.reveal(sorted, Recipient::All).unwrap();
     }
     // Numbers, and not bits, which have networks.
-    let capabilities = Capabilities { or_bits: false, ..protocol.capabilities() };
+    let capabilities = Capabilities { or_bits: None, ..protocol.capabilities() };
     lower(&build.finish().unwrap(), capabilities).unwrap().plan
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
@@ -216,7 +217,7 @@ const ANY_NUMBER: [&str; 12] = [
 ];
 
 /// What says three parties, or those beside one, in code.
-const THREE: [&str; 10] = [
+const THREE: [&str; 12] = [
     "% 3",
     "PARTIES: usize",
     "; PARTIES]",
@@ -226,6 +227,8 @@ const THREE: [&str; 10] = [
     "to_digit(10)",
     "next(me)",
     "prev(me)",
+    "give_key(",
+    "take_key(",
     "\"P0\", \"P1\", \"P2\"",
 ];
 
@@ -270,39 +273,151 @@ fn rooms_for_any_number_of_parties_do_not_count_to_three() {
     assert_eq!(found, NOT_PARTIES, "count parties, or say here why this is none");
 }
 
+/// Rooms beneath the protocols, and above them, that send messages of their own.
+const SENDERS: [&str; 6] =
+    ["tacit-wire", "tacit-session", "tacit-engine", "tacit-threeparty", "tacit-additive", "tacit"];
+
+/// Steps that mark other steps, whatever a protocol means by it.
+const MARKS: [&str; 2] = ["OFFLINE", "SECOND"];
+
+/// A step that one protocol alone has is named by its crate.
+#[test]
+fn steps_of_every_protocol_are_those_of_every_protocol() {
+    let members = members();
+    let senders = SENDERS.map(|name| sources(&members[name].folder)).concat();
+    let steps = members["tacit-wire"].folder.join("src/step.rs");
+    let code: Vec<String> =
+        senders.iter().filter(|file| **file != steps).flat_map(|file| shipped(file)).collect();
+    let lines = shipped(&steps);
+    let names = lines.iter().filter_map(|line| line.strip_prefix("pub const ")?.split_once(": u16 ="));
+    let names: Vec<&str> = names.map(|(name, _)| name).collect();
+    assert!(names.len() > 15, "steps are constants of {}", steps.display());
+    for name in names.into_iter().filter(|name| !MARKS.contains(name)) {
+        let step = format!("step::{name}");
+        let is_used = code.iter().any(|line| {
+            line.match_indices(&step).any(|(at, _)| {
+                !line[at + step.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        });
+        assert!(is_used, "{step} is a protocol's own: name it in that protocol's crate");
+    }
+}
+
+/// Where operations are known by name: their table, the builder, and lowering.
+const OPERATIONS: [&str; 3] =
+    ["crates/program/src/operations/", "crates/program/src/builder/", "crates/program/src/lower/"];
+
+/// So one that a circuit computes takes as many files as `CONTRIBUTING.md` says.
+#[test]
+fn operations_are_known_by_name_in_few_rooms() {
+    for name in ["Operation::Divide", "Operation::Remainder", "Operation::Root"] {
+        let mut found = Vec::new();
+        for (_, member) in members().into_iter().filter(|(name, _)| name != TESTKIT) {
+            let files = sources(&member.folder).into_iter();
+            let files = files.filter(|file| shipped(file).iter().any(|line| line.contains(name)));
+            found.extend(files.map(|file| place_of(&file)));
+        }
+        assert!(found.len() >= OPERATIONS.len(), "{name}: {found:?}");
+        for place in found {
+            let is_known = OPERATIONS.iter().any(|room| place.starts_with(room));
+            assert!(is_known, "{place} names `{name}`: what it asks for belongs in the table");
+        }
+    }
+}
+
 /// The most lines of a file.
 const MOST_LINES: usize = 600;
 
-/// Files that are longer, and how long at most. The list may only shrink.
-const LONG: [(&str, usize); 3] = [
-    ("crates/cli/tests/processes.rs", 986),
-    ("crates/net/src/mesh/tests.rs", 677),
-    ("crates/net/tests/setup.rs", 636),
-];
-
-/// Prints the lines of code of each crate, too: without comments, empty lines and tests.
+/// Says the lines of code of each crate, too, past the harness: without comments, empty lines and tests.
 #[test]
 fn files_are_short() {
-    let mut found = Vec::new();
+    let (mut long, mut all) = (Vec::new(), 0);
+    let mut told = std::io::stdout().lock();
+    let mut check = |file: &Path| {
+        let lines = read(file).lines().count();
+        long.extend((lines > MOST_LINES).then(|| format!("{}: {lines}", place_of(file))));
+    };
     for (name, member) in members() {
         let code: usize = sources(&member.folder).iter().map(|file| shipped(file).len()).sum();
-        println!("{name}: {code} lines of code");
-        for file in rust_files(member.folder) {
-            let lines = read(&file).lines().count();
-            if lines > MOST_LINES {
-                found.push((place_of(&file), lines));
-            }
+        writeln!(told, "{name}: {code} lines of code").expect("there is a standard output");
+        all += code;
+        rust_files(member.folder).iter().for_each(|file| check(file));
+    }
+    writeln!(told, "all crates: {all} lines of code").expect("there is a standard output");
+    for folder in ["python", "examples", ".ci"] {
+        files_of(root().join(folder), "py").iter().for_each(|file| check(file));
+    }
+    assert!(long.is_empty(), "files of more than {MOST_LINES} lines: {long:?}");
+}
+
+/// The most characters of a paragraph, without the addresses that it links to.
+const MOST_CHARACTERS: usize = 500;
+
+/// Pages with longer paragraphs, and how many. The list may only shrink.
+const LONG_PARAGRAPHS: [(&str, usize); 4] = [
+    ("docs/deployment.md", 10),
+    ("docs/kerberos.md", 2),
+    ("docs/protocols/gmw.md", 7),
+    ("docs/protocols/mascot.md", 11),
+];
+
+#[test]
+fn paragraphs_are_short() {
+    let mut pages = files_of(root().join("docs"), "md");
+    pages.retain(|page| !page.parent().is_some_and(|folder| folder.ends_with("adr")));
+    pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)));
+    for page in pages {
+        let (place, text) = (place_of(&page), read(&page));
+        let long: Vec<String> = paragraphs(&text)
+            .into_iter()
+            .map(|text| without_addresses(&text))
+            .filter(|text| text.chars().count() > MOST_CHARACTERS)
+            .map(|text| text.chars().take(60).collect())
+            .collect();
+        let known = LONG_PARAGRAPHS.iter().find(|(known, _)| *known == place);
+        let most = known.map_or(0, |(_, most)| *most);
+        assert!(long.len() <= most, "{place}: {} long paragraphs, {most} at most: {long:#?}", long.len());
+    }
+}
+
+#[test]
+fn paragraphs_end_where_a_reader_pauses() {
+    let page = "# Title\n\nOne\nand [on](https://far/away).\n\n- First\n  goes on\n- second\n> - third\n\n```\ncode\n```\n| a | b |\n1. Last";
+    let found: Vec<String> = paragraphs(page).iter().map(|text| without_addresses(text)).collect();
+    assert_eq!(found, ["One and [on].", "- First goes on", "- second", "- third", "1. Last"]);
+}
+
+/// The paragraphs of a page, and the items of its lists: no headings, tables or code.
+fn paragraphs(page: &str) -> Vec<String> {
+    let (mut found, mut open, mut is_code) = (Vec::<String>::new(), false, false);
+    for line in page.lines() {
+        let line = line.trim_start_matches("> ").trim_matches(['>', ' ']);
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        if is_code || is_fence || line.is_empty() || line.starts_with(['|', '#']) {
+            open = false;
+            continue;
         }
+        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_item = ["- ", "* "].iter().any(|mark| line.starts_with(mark))
+            || number.len() < line.len() && number.starts_with(". ");
+        match found.last_mut().filter(|_| open && !is_item) {
+            Some(last) => *last = format!("{last} {line}"),
+            None => found.push(line.to_owned()),
+        }
+        open = true;
     }
-    found.sort();
-    for (place, lines) in &found {
-        let known = LONG.iter().find(|(known, _)| known == place);
-        let most = known.map_or(MOST_LINES, |(_, most)| *most);
-        assert!(*lines <= most, "{place} has {lines} lines, more than {most}: split it");
-    }
-    for (known, _) in LONG {
-        assert!(found.iter().any(|(place, _)| place == known), "{known} is short by now: leave it out here");
-    }
+    found
+}
+
+/// A text without the addresses that it links to.
+fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (_, rest) = part.split_once(')').unwrap_or(("", part));
+        format!("{text}]{rest}")
+    })
 }
 
 /// A file's path from the root.
@@ -331,6 +446,11 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// All Rust files of a folder and of those in it.
 fn rust_files(folder: PathBuf) -> Vec<PathBuf> {
+    files_of(folder, "rs")
+}
+
+/// All files of a folder and of those in it that end so.
+fn files_of(folder: PathBuf, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
@@ -338,7 +458,7 @@ fn rust_files(folder: PathBuf) -> Vec<PathBuf> {
         for path in entries.map(|entry| entry.expect("the folder can be read").path()) {
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == ending) {
                 found.push(path);
             }
         }

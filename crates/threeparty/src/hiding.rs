@@ -6,12 +6,13 @@ use crate::messages::at;
 use crate::planted::{Mistake, planted};
 use crate::scheme::Scheme;
 use crate::step;
+use subtle::ConstantTimeEq;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::{Error, Participants};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Plan, Register};
 use tacit_session::{Draw, PrssStream, Session};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of the key.
 pub const KEY_BYTES: usize = 16;
@@ -26,31 +27,23 @@ pub struct Hiding(PrssStream);
 
 impl Hiding {
     /// Accepts, and waits until the others do. If clients learn anything, the parties then have a key that clients
-    /// don't: two draw it from theirs, and both send it to the third. From a single one it could be a key that this one
-    /// chose by what it does to an output of few bits.
+    /// don't: two draw it from theirs, and both send it to the third.
     pub fn after(
         accept: impl FnOnce(&mut Session) -> Result<(), Error>,
         session: &mut Session,
         scheme: &Scheme,
         clients_learn: bool,
     ) -> Result<Option<Self>, Error> {
-        let [one, other, taker] = scheme.key.map(|number| scheme.parties[number]);
+        let [one, other, receiver] = scheme.key.map(|number| scheme.parties[number]);
         let (me, mut key) = (session.me(), Zeroizing::new([0; KEY_BYTES]));
-        if clients_learn && me != taker {
+        if clients_learn && me != receiver {
             let peer = if me == one { other } else { one };
             session.stream(peer).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, key.as_mut_slice());
-            session.give_key(taker, step::OUTPUT_KEY, &key)?;
+            session.mesh().send(receiver, at(step::OUTPUT_KEY, 0), key.as_slice())?;
         }
         accept(session)?;
-        if clients_learn && me == taker {
-            *key = if planted(Mistake::KeyFromOne) {
-                let mut said = |from| session.mesh().recv(from, at(step::OUTPUT_KEY, 0), KEY_BYTES);
-                said(other)?;
-                let said = said(one)?;
-                std::array::from_fn(|byte| said[byte])
-            } else {
-                session.take_key(step::OUTPUT_KEY)?
-            };
+        if clients_learn && me == receiver {
+            key = receive_key(session, [one, other])?;
         }
         Ok(clients_learn.then(|| Self(PrssStream::new(&key, session.lane()))))
     }
@@ -73,4 +66,23 @@ impl Hiding {
             }
         }
     }
+}
+
+/// Receives the key from both parties that drew it, who must send the same. A single one could send another, chosen by its
+/// effect on an output of few bits.
+///
+/// # Errors
+/// If the two said different keys; those of links.
+fn receive_key(session: &mut Session, drawers: [usize; 2]) -> Result<Zeroizing<[u8; KEY_BYTES]>, Error> {
+    let mut keys = [(); 2].map(|()| Zeroizing::new([0; KEY_BYTES]));
+    for (from, key) in drawers.into_iter().zip(&mut keys) {
+        let mut message = session.mesh().recv(from, at(step::OUTPUT_KEY, 0), KEY_BYTES)?;
+        key.copy_from_slice(&message);
+        message.zeroize();
+    }
+    let [key, other] = keys;
+    if bool::from(key.ct_eq(other.as_slice())) || planted(Mistake::KeyFromOne) {
+        return Ok(key);
+    }
+    Err(session.reject("two parties said different keys").into())
 }

@@ -52,8 +52,9 @@ pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
 /// depth, plus the layer.
 pub const CIRCUIT: u16 = 0x400;
-/// Added to the parts of operations and circuits whose messages show masked operands to a party that computes along.
-pub const MASKED: u16 = 0x2000;
+/// Added to the parts of operations and circuits for a second sort of messages of a stage; a protocol that has one says
+/// what it is for.
+pub const SECOND: u16 = 0x2000;
 /// Added to the parts of operations and circuits whose messages are sent offline.
 pub const OFFLINE: u16 = 0x4000;
 /// Whether a message is sent offline.

@@ -1,7 +1,7 @@
 """What comes before: scikit-learn trains the models in the clear; the client has queries.
 
-In earnest the owner does the first and the client has the second. Here one process plays both beforehand, and
-keeps the true answers to itself, to compare.
+In a deployment the owner does the first and the client has the second. Here one process plays both
+beforehand, and keeps the true answers to itself, to compare.
 """
 
 from __future__ import annotations

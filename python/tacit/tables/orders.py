@@ -1,7 +1,7 @@
 """Which order of rows saves sorts: what joins and groups of a query would like its tables to be in.
 
-Owners put their rows in order for nothing, before they share them. So a query is traced once to see by which
-columns each table is first joined or grouped, and then with its rows in that order.
+Owners put their rows in order before they share them, which is free. So a query is traced once to see by
+which columns each table is first joined or grouped, and then with its rows in that order.
 """
 
 from __future__ import annotations

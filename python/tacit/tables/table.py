@@ -14,13 +14,13 @@ from tacit.tables import words as _words
 from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
 from tacit.tables.facts import Facts
 from tacit.tables.sorting import compact, packed, sort_rows, words_of
-from tacit.tables.types import ColumnType, halves, hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tacit.tables.groups import Grouped
     from tacit.tables.schema import Schema
+    from tacit.tables.types import ColumnType
 
 Value: TypeAlias = "Column | Callable[[Table], Any] | Any"
 
@@ -420,11 +420,6 @@ def _stacked(first: Table, a: Column, second: Table, b: Column) -> Column:
     low, high = min(a.type.low, b.type.low), max(a.type.high, b.type.high)
     kind = replace(a.type, low=low, high=high, null=valid is not None)
     return Column(kind, parts, valid)
-
-
-def text_parts(word: str) -> tuple[int, int]:
-    """The halves of a text's hash."""
-    return halves(hash_of(word))
 
 
 def names_of(given: str | Iterable[str]) -> tuple[str, ...]:

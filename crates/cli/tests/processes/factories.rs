@@ -7,7 +7,8 @@ use tacit::SavedPlan;
 use tacit::program::{Builder, Dtype, Range, Recipient};
 use tempfile::TempDir;
 
-use crate::{Json, PORT, Random, command, ended_well, object, write_numbers};
+use crate::material::Random;
+use crate::{Json, PORT, command, ended_well, object, write_numbers};
 
 const PARTIES: [&str; 2] = ["P0", "P1"];
 

@@ -116,7 +116,7 @@ fn lowered(
 ) -> Result<Lowered, ProgramError> {
     let with_networks = |capabilities: Capabilities| {
         let by_network =
-            |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort, capabilities.numbers);
+            |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort, capabilities);
         program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()
     };
     let networks = with_networks(capabilities)?;
@@ -135,14 +135,14 @@ fn lowered(
         if held { run(capabilities, true) } else { Ok(lowered) }
     });
     let decided = |lowered: &Lowered| is_for_rings(&lowered.plan);
-    if !capabilities.or_bits || elements.as_ref().is_ok_and(decided) {
+    let Some(traffic) = capabilities.or_bits.filter(|_| !elements.as_ref().is_ok_and(decided)) else {
         return elements;
-    }
-    // What shuffles long words of bits is dear to prove.
+    };
+    // The proof of a shuffle of long words of bits costs too much.
     let as_bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities }.without(Feature::Insertion);
     let bits = with_networks(as_bits).and_then(|networks| run_with(&networks, as_bits, false));
     match (&elements, &bits) {
-        (Ok(elements), Ok(bits)) if weight(&elements.plan) <= weight(&bits.plan) => {}
+        (Ok(elements), Ok(bits)) if weight(&elements.plan, traffic) <= weight(&bits.plan, traffic) => {}
         (_, Ok(_)) => return bits,
         _ => {}
     }

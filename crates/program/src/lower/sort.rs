@@ -10,12 +10,11 @@
 mod choice;
 mod ranks;
 
-pub(super) use choice::{MANY_PROVED, is_network_cheaper};
+pub(super) use choice::is_network_cheaper;
 
 use super::lowering::Lowering;
 use super::repeat::Place;
 use super::shuffle::Column;
-use crate::capabilities::Numbers;
 use crate::insertion::{Phase, phases};
 use crate::node::NodeId;
 use crate::operations::Operation;
@@ -94,7 +93,7 @@ impl Lowering<'_> {
 
     /// Whether keys become bits after the shuffle. Then their places are a column of numbers.
     fn makes_words_late(&self) -> bool {
-        self.capabilities.numbers == Numbers::ThreeComponents
+        self.capabilities.proofs.is_some() && !self.capabilities.numbers.are_bits()
     }
 
     /// The order of shuffled rows: a public register of their numbers.
@@ -171,7 +170,9 @@ mod tests {
 
     use crate::plan::{OpKind, Plan};
     use crate::testing::{self, Clear};
-    use crate::{Builder, Capabilities, Dtype, Fault, Program, Range, Recipient, lower, lower_for_debug};
+    use crate::{
+        Builder, Capabilities, Dtype, Fault, Program, ProofCosts, Range, Recipient, lower, lower_for_debug,
+    };
 
     fn program(rows: usize, length: usize, (lo, hi): (i128, i128)) -> Program {
         let mut build = Builder::new();
@@ -201,8 +202,12 @@ mod tests {
         TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])
     }
 
-    const ALL: [Capabilities; 3] =
-        [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS, Capabilities::BITS];
+    const ALL: [Capabilities; 4] = [
+        Capabilities::TWO_COMPONENTS,
+        Capabilities::THREE_COMPONENTS,
+        Capabilities::THREE_COMPONENTS.with_proofs(ProofCosts { rounds: 12, many: 100, shuffled: 1 << 24 }),
+        Capabilities::BITS,
+    ];
 
     #[test]
     fn rows_are_sorted_whatever_a_protocol_has() {

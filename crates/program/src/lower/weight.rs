@@ -1,13 +1,14 @@
 //! What a plan sends, roughly: to choose between ways that a protocol has beside one another, as numbers in rings and numbers as bits.
 
+use crate::capabilities::Traffic;
 use crate::plan::{OpKind, Plan};
 
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
 pub(super) const ROUND: u64 = 1 << 18;
 
-/// Bits that all parties send for inputs, ANDs, products and outputs, as three parties with replicated shares do: of a product
-/// of which some parts are zero by the plan, the others alone. Checks are left out: what they take hardly grows with a program.
-pub(super) fn weight(plan: &Plan) -> u64 {
+/// Bits that all parties send for inputs, ANDs, products and outputs: of a product of which some parts are zero by the plan, the
+/// others alone.
+pub(super) fn weight(plan: &Plan, traffic: Traffic) -> u64 {
     let register = |reg: u32| {
         let shape = plan.register(reg);
         u64::from(shape.rows) * shape.cols as u64 * shape.domain.bits()
@@ -16,16 +17,14 @@ pub(super) fn weight(plan: &Plan) -> u64 {
     let inside = plan.counted_ops().map(|(op, _, times)| {
         times.saturating_mul(match &op.kind {
             OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => {
-                register(*dst).saturating_mul(op.parts().count().into())
+                let parts = traffic.part.saturating_mul(op.parts().count().into());
+                register(*dst).saturating_mul(parts)
             }
-            kind => kind.ands(plan).saturating_mul(PARTIES),
+            kind => kind.ands(plan).saturating_mul(traffic.and),
         })
     });
-    ends.map(|reg| register(reg).saturating_mul(PARTIES)).chain(inside).fold(0, u64::saturating_add)
+    ends.map(|reg| register(reg).saturating_mul(traffic.ends)).chain(inside).fold(0, u64::saturating_add)
 }
-
-/// Each sends a part of what has no part that is known to be zero.
-const PARTIES: u64 = 3;
 
 /// Whether numbers as bits can't be cheaper, or are out of the question: what is kept has one form in all programs; and as bits a
 /// product of two elements of matrices of more than three bits takes more ANDs than there are for each here.
@@ -45,8 +44,12 @@ pub(super) fn is_for_rings(plan: &Plan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::weight;
+    use crate::capabilities::Traffic;
     use crate::plan::Plan;
     use crate::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
+
+    /// Each of three parties sends as much.
+    const TRAFFIC: Traffic = Traffic { ends: 3, and: 3, part: 1 };
 
     fn plan(
         ways: Capabilities,
@@ -72,7 +75,7 @@ mod tests {
         let ends = plan.register(plan.inputs[0].reg).domain.bits()
             + plan.register(plan.outputs[0].reg).domain.bits();
         let made = plan.register(plan.outputs[0].reg).domain.bits();
-        assert_eq!(weight(&plan), 40 * (3 * ends + 3 * made));
+        assert_eq!(weight(&plan, TRAFFIC), 40 * (3 * ends + 3 * made));
     }
 
     /// Comparisons of narrow numbers are cheaper as bits, products in rings; both together as whichever sends less.
@@ -80,9 +83,10 @@ mod tests {
     fn a_program_is_lowered_in_the_cheaper_of_two_ways() {
         let rings = Capabilities::THREE_COMPONENTS;
         let is_in_rings = |range, body: fn(&mut Builder, [NodeId; 2]) -> NodeId| {
-            let [one, other] = [rings, Capabilities::BITS].map(|ways| weight(&plan(ways, range, body)));
-            let chosen = plan(rings.or_bits(), range, body);
-            assert_eq!(weight(&chosen), one.min(other));
+            let [one, other] =
+                [rings, Capabilities::BITS].map(|ways| weight(&plan(ways, range, body), TRAFFIC));
+            let chosen = plan(rings.or_bits(TRAFFIC), range, body);
+            assert_eq!(weight(&chosen, TRAFFIC), one.min(other));
             one <= other
         };
         let narrow = (0, 1000);

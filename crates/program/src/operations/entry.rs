@@ -31,6 +31,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) apart: bool,
     /// Whether its result is secret though all operands are public.
     pub(crate) secret: bool,
+    /// Why it can't stand in an arm of a branch ([`crate::branches`]); `None` if it can.
+    pub(crate) no_arm: Option<&'static str>,
     infer: Infer<'a>,
     write: Write<'a>,
     ring: Ring<'a>,
@@ -61,6 +63,7 @@ impl<'a> Entry<'a> {
             rounding: None,
             apart: false,
             secret: false,
+            no_arm: None,
             infer: Box::new(|operation, operands| Err(Fault::Arity { operation, given: operands.len() })),
             write: Box::new(|_| {}),
             ring: Box::new(|_| Width::W8),
@@ -96,6 +99,12 @@ impl<'a> Entry<'a> {
     /// Its result is secret though all operands are public.
     pub(super) fn secret(self) -> Self {
         Self { secret: true, ..self }
+    }
+
+    /// It can't stand in an arm of a branch: where an arm isn't active its values may be anything, and this would show them, or
+    /// rests on what they are.
+    pub(super) fn not_in_arms(self, why: &'static str) -> Self {
+        Self { no_arm: Some(why), ..self }
     }
 
     /// Its elements, from the operands' at the same place: raw ones, of the result's dtype, and exact ones.

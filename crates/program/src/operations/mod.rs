@@ -273,7 +273,7 @@ impl Operation {
     /// What it is.
     pub(crate) fn entry(&self) -> Entry<'_> {
         match self {
-            Self::Input { .. } => Entry::new("input", 0, Some(0)),
+            Self::Input { .. } => declared("input", 0),
             Self::Constant(_) => Entry::new("constant", 1, Some(0)),
             Self::Add => arithmetic::add(),
             Self::Sub => arithmetic::sub(),
@@ -321,8 +321,8 @@ impl Operation {
             Self::Sort => sort::sort(),
             Self::SortToo => sort::sort_too(),
             Self::Within { set } => branch::within(*set),
-            Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
-            Self::Known { .. } => Entry::new("known", KNOWN, Some(0)),
+            Self::Kept { .. } => declared("kept", KEPT),
+            Self::Known { .. } => declared("known", KNOWN),
             Self::Raw { by } => functions::raw(*by),
             Self::Ratio { by, bits } => functions::ratio(*by, *bits),
             Self::Root { by } => functions::root(*by),
@@ -330,6 +330,11 @@ impl Operation {
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
+}
+
+/// What a participant gives, or all parties have.
+fn declared(name: &'static str, code: u8) -> Entry<'static> {
+    Entry::new(name, code, Some(0)).not_in_arms("an arm can't declare inputs")
 }
 
 /// The code of [`Operation::Kept`].

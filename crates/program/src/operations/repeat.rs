@@ -6,6 +6,9 @@ use crate::codec::{put_range, put_u32};
 use crate::error::Fault;
 use crate::types::Range;
 
+const NO_ARM: &str =
+    "a body that is repeated can't stand in an arm, nor may an arm's value go on to its next step";
+
 pub(super) fn state(range: Range) -> Entry<'static> {
     Entry::new("repeat", 42, Some(1))
         .written(move |out| put_range(out, range))
@@ -18,6 +21,7 @@ pub(super) fn state(range: Range) -> Entry<'static> {
             Ok((kind, x[0].shape.clone(), range))
         })
         .secret()
+        .not_in_arms(NO_ARM)
 }
 
 pub(super) fn step() -> Entry<'static> {
@@ -27,6 +31,7 @@ pub(super) fn step() -> Entry<'static> {
             None => Err(Fault::Axis { axis: 0, rank: 0 }),
         })
         .secret()
+        .not_in_arms(NO_ARM)
 }
 
 pub(super) fn repeat(times: u32) -> Entry<'static> {
@@ -53,10 +58,14 @@ pub(super) fn repeat(times: u32) -> Entry<'static> {
             Ok((results[0].kind, results[0].shape.clone(), results[0].range))
         })
         .secret()
+        .not_in_arms(NO_ARM)
 }
 
 pub(super) fn after() -> Entry<'static> {
-    Entry::new("repeat", 45, Some(2)).typed(|_, x| Ok((x[1].kind, x[1].shape.clone(), x[1].range))).secret()
+    Entry::new("repeat", 45, Some(2))
+        .typed(|_, x| Ok((x[1].kind, x[1].shape.clone(), x[1].range)))
+        .secret()
+        .not_in_arms(NO_ARM)
 }
 
 pub(super) fn assume(range: Range) -> Entry<'static> {
@@ -69,4 +78,5 @@ pub(super) fn assume(range: Range) -> Entry<'static> {
             Ok((kind, x[0].shape.clone(), both))
         })
         .each(|_, x| x[0], |x| x[0].clone())
+        .not_in_arms("nothing can be assumed in an arm: its values may be anything where it isn't taken")
 }

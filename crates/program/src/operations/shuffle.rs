@@ -6,6 +6,8 @@
 use super::entry::Entry;
 use crate::error::Fault;
 
+const NO_ARM: &str = "nothing can be shuffled in an arm";
+
 pub(super) fn shuffle() -> Entry<'static> {
     Entry::new("shuffle", 48, Some(1))
         .typed(|_, x| match x[0].rank() {
@@ -13,6 +15,7 @@ pub(super) fn shuffle() -> Entry<'static> {
             _ => Ok((x[0].kind, x[0].shape.clone(), x[0].range)),
         })
         .secret()
+        .not_in_arms(NO_ARM)
         .moved(crate::plan::Layout::clone)
 }
 
@@ -25,4 +28,5 @@ pub(super) fn shuffle_too() -> Entry<'static> {
             Ok((x[1].kind, x[1].shape.clone(), x[1].range))
         })
         .secret()
+        .not_in_arms(NO_ARM)
 }

@@ -8,6 +8,8 @@ use super::tensor::Tensor;
 use crate::error::Fault;
 use crate::rational::Rational;
 
+const NO_ARM: &str = "an arm can't sort but by a network of comparisons";
+
 pub(super) fn sort() -> Entry<'static> {
     Entry::new("sort", 64, Some(1))
         .typed(|operation, x| match x[0].rank() {
@@ -15,6 +17,7 @@ pub(super) fn sort() -> Entry<'static> {
             rank => Err(Fault::Axis { axis: 1, rank }),
         })
         .secret()
+        .not_in_arms(NO_ARM)
         .all(|x, _| sorted(&x[0], &x[0], i128::cmp), |x, _| sorted(&x[0], &x[0], Rational::order))
 }
 
@@ -27,6 +30,7 @@ pub(super) fn sort_too() -> Entry<'static> {
             Ok((x[2].kind, x[2].shape.clone(), x[2].range))
         })
         .secret()
+        .not_in_arms(NO_ARM)
         .all(|x, _| sorted(&x[1], &x[2], i128::cmp), |x, _| sorted(&x[1], &x[2], Rational::order))
 }
 

@@ -100,3 +100,30 @@ fn a_divisor_that_may_be_0_is_refused() {
     let minus_one = int(&mut build, "d", 1, (-2, -1));
     assert!(matches!(fault(build.quotient(whole, minus_one)), Fault::Overflow { operation: "//", .. }));
 }
+
+/// Any other can stand in an arm of a branch: so a new one that shows its values or rests on their ranges is to say so.
+#[test]
+fn operations_that_arms_cannot_have_say_why() {
+    use crate::operations::Operation as O;
+    let (name, range) = (String::new(), Range::new(0, 1).unwrap());
+    let refused = [
+        O::Input { owner: name.clone(), name: name.clone() },
+        O::Kept { name: name.clone() },
+        O::Known { name },
+        O::State { range },
+        O::Step,
+        O::Repeat { times: 2 },
+        O::After,
+        O::Assume { range },
+        O::Shuffle,
+        O::ShuffleToo,
+        O::Sort,
+        O::SortToo,
+    ];
+    for operation in refused {
+        assert!(operation.entry().no_arm.is_some_and(|why| why.contains("arm")), "{operation:?}");
+    }
+    for operation in [O::Add, O::Divide, O::Where, O::Within { set: true }, O::Constant([1].into())] {
+        assert_eq!(operation.entry().no_arm, None, "{operation:?}");
+    }
+}

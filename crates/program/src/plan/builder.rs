@@ -1,10 +1,15 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
+mod masks;
+mod sections;
+#[cfg(test)]
+mod tests;
+
 use super::components::Components;
 use super::needs::{of_operation, of_step};
 use super::regions::{Region, Swap, may_be_in_arm};
 use super::registers::{Reg, Register, Rows};
-use super::sections::{Section, Slice};
+use super::sections::Section;
 use super::steps::{Local, OpKind};
 use super::types::{
     Form, InputOp, KeepOp, KeptOp, Level, Op, OutputOp, Plan, PublicInput, Stage, To, WINDOW,
@@ -12,7 +17,7 @@ use super::types::{
 use crate::capabilities::{Feature, Features, of_domain};
 use crate::domain::{Domain, Width};
 use crate::types::Range;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
 #[derive(Debug, Default)]
@@ -36,6 +41,8 @@ pub struct Builder {
     open: Vec<Open>,
     outputs: Vec<OutputOp>,
     keeps: Vec<KeepOp>,
+    /// Registers of masks that a party lacks.
+    masks: BTreeMap<Reg, Mask>,
     node: u32,
     needs: Features,
     /// Operations so far, each as often as it is computed: the next one's address.
@@ -53,6 +60,18 @@ struct Open {
     ops: u32,
     /// Registers made before it that it reads.
     reads: BTreeSet<Reg>,
+}
+
+/// A register of masks.
+#[derive(Debug)]
+struct Mask {
+    bits: u64,
+    /// The section in which it is drawn, anew in each turn.
+    section: Option<usize>,
+    /// What it is taken off of.
+    difference: Option<Reg>,
+    /// Whether that is shown.
+    is_shown: bool,
 }
 
 impl Builder {
@@ -209,6 +228,7 @@ impl Builder {
     /// If the register is public.
     pub fn keep(&mut self, name: &str, reg: Reg, form: Form) {
         self.assert_secret(&[reg], "what is kept");
+        self.assert_no_masks([reg], "what is kept");
         self.needs = self.needs.with(Feature::Keep);
         self.keeps.push(KeepOp { name: name.to_owned(), reg, form, node: self.node });
     }
@@ -224,6 +244,7 @@ impl Builder {
     /// If the register is public: what all parties know is first shared, as for an operation.
     pub fn output_as(&mut self, reg: Reg, to: To, form: Form) {
         self.assert_secret(&[reg], "an output");
+        self.assert_no_masks([reg], "an output");
         self.outputs.push(OutputOp { reg, form, to, node: self.node });
     }
 
@@ -238,71 +259,6 @@ impl Builder {
     pub fn one_level_before(&mut self, reg: Reg, other: Reg) {
         let level = self.ready[other as usize].saturating_sub(1);
         self.ready[reg as usize] = self.ready[reg as usize].max(level);
-    }
-
-    /// Begins a section: what is added from now on is computed in each of its turns, in levels of its own, until
-    /// [`end_section`](Self::end_section).
-    pub fn begin_section(&mut self) {
-        let first = self.ready.iter().copied().max().unwrap_or(0).max(self.levels.len());
-        self.level(first);
-        let index = self.sections.len();
-        let (registers, ops) = (self.registers.len() as Reg, self.ops.len() as u32);
-        self.sections.push(Section {
-            levels: first..first,
-            addresses: self.operations as u32..self.operations as u32,
-            ops: 0,
-            times: 0,
-            carry: Vec::new(),
-            slices: Vec::new(),
-            kept: Vec::new(),
-        });
-        self.open.push(Open { index, registers, ops, reads: BTreeSet::new() });
-    }
-
-    /// In a section: lets every turn begin with a copy from a register that was made before it, each turn `stride`
-    /// elements further than the one before.
-    ///
-    /// # Panics
-    /// If no section was begun.
-    pub fn slice(&mut self, step: Local, stride: isize) {
-        let index = self.open.last().expect("a slice stands in a section").index;
-        let first = self.sections[index].levels.start;
-        step.reads().into_iter().for_each(|reg| self.touch(reg, first));
-        self.ready[step.writes() as usize] = first;
-        self.sections[index].slices.push(Slice { step, stride });
-    }
-
-    /// Ends a section of so many turns. `carry` are copies of what a turn makes to registers that were made and written
-    /// before the section: no copy reads what another one writes.
-    ///
-    /// # Panics
-    /// If no section was begun, or it has fewer than two turns, or a copy reads what one writes.
-    pub fn end_section(&mut self, times: u32, carry: Vec<Local>) {
-        assert!(times > 1, "a section has turns");
-        let written: Vec<Reg> = carry.iter().map(Local::writes).collect();
-        assert!(
-            carry.iter().all(|step| !step.reads().iter().any(|reg| written.contains(reg))),
-            "in any order"
-        );
-        let Open { index, registers, ops, mut reads } = self.open.pop().expect("a section was begun");
-        let end = self.levels.len();
-        for step in &carry {
-            reads.extend(step.reads().into_iter().chain([step.writes()]));
-            self.ready[step.writes() as usize] = end;
-        }
-        for reg in reads {
-            // The next turn reads it again.
-            self.touch(reg, end);
-        }
-        let section = &mut self.sections[index];
-        section.levels.end = end;
-        section.addresses.end = self.operations as u32;
-        let turn = self.operations - u64::from(section.addresses.start);
-        section.ops = self.ops.len() as u32 - ops;
-        (section.times, section.carry) = (times, carry);
-        // Those that live on are known when the plan is finished.
-        section.kept = (registers..self.registers.len() as Reg).collect();
-        self.operations = self.operations.saturating_add(turn.saturating_mul(u64::from(times - 1)));
     }
 
     /// Operations so far, each as often as it is computed.
@@ -329,6 +285,7 @@ impl Builder {
     /// If what has to be public isn't, or is where shares are due; and of a [`Local::Gather`] inside a branch: its places
     /// may be anything where the arm isn't active, and one outside would end the run, which tells which arm that is.
     pub fn local(&mut self, step: Local) {
+        self.assert_no_masks(step.reads().into_iter().chain([step.writes()]), step.name());
         let reads_public = step.reads().into_iter().any(|reg| self.shape(reg).public);
         self.needs = self.needs.and(of_step(&step));
         if reads_public {
@@ -362,7 +319,8 @@ impl Builder {
     ///
     /// # Panics
     /// If what has to be public isn't, or is where shares are due; and inside a branch if it is an operation that could tell
-    /// something where the arm isn't active: a verified opening, one of numbers, a shuffle, a conversion between domains.
+    /// something where the arm isn't active: a verified opening, one of numbers, a shuffle, a conversion between domains. Of
+    /// masks ([`OpKind::PairMask`]) if they aren't whole bytes, or hide more than one difference.
     pub fn interact(&mut self, kind: OpKind) {
         self.needs = self.needs.and(of_operation(&kind));
         self.assert_secret(&kind.reads_shares(), kind.name());
@@ -380,6 +338,7 @@ impl Builder {
             "{} tells something inside a branch",
             kind.name()
         );
+        self.note_masks(&kind);
         let mut reads = kind.reads();
         let around = |inner: u32| self.regions.get((inner as usize).checked_sub(1)?);
         let regions = std::iter::successors(around(self.region), |region| around(region.parent));
@@ -499,101 +458,5 @@ impl Builder {
             self.levels.push(Level::default());
         }
         &mut self.levels[index]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Opening;
-    use crate::plan::{Layout, Public};
-
-    #[test]
-    fn independent_operations_share_a_level_and_registers_are_freed_after_their_last_use() {
-        let mut builder = Builder::new();
-        let owner = builder.role("alice");
-        let [a, b, c, d, e] = std::array::from_fn(|_| builder.ring(Width::W64, 4));
-        builder.input(owner, a);
-        builder.input(owner, b);
-        builder.interact(OpKind::Mul { a, b, dst: c });
-        builder.interact(OpKind::Mul { a, b: a, dst: d });
-        builder.local(Local::Add { a: c, b: d, dst: e });
-        builder.output(e, To::All);
-        let plan = builder.finish();
-        assert_eq!(plan.depth(), 1);
-        assert_eq!(plan.levels.len(), 2);
-        assert_eq!(plan.levels[0].stages.len(), 2);
-        assert_eq!(plan.levels[0].free, [a, b]);
-        assert_eq!(plan.levels[1].free, [c, d]);
-    }
-
-    #[test]
-    fn what_is_public_and_what_is_shared_keep_their_places() {
-        const RING: Domain = Domain::Ring(Width::W8);
-        type Add = fn(&mut Builder, [Reg; 2], [Reg; 2]);
-        // With two registers that are secret and two that are public.
-        let wrong: [(&str, Add); 12] = [
-            ("PublicBits", |to, [a, _], [dst, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
-            ("PublicBits", |to, [dst, _], [a, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
-            ("Gather", |to, [a, dst], _| to.local(Local::Gather { a, index: a, block: 1, dst })),
-            ("MulPublic", |to, [a, dst], _| to.local(Local::MulPublic { a, c: Public::Register(a), dst })),
-            ("MulPublic", |to, [dst, _], [a, _]| to.local(Local::MulPublic { a, c: Public::Splat(1), dst })),
-            ("Add", |to, [a, dst], [b, _]| to.local(Local::Add { a, b, dst })),
-            ("Add", |to, [a, b], [dst, _]| to.local(Local::Add { a, b, dst })),
-            ("Mul", |to, [a, dst], [b, _]| to.interact(OpKind::Mul { a, b, dst })),
-            ("Random", |to, _, [dst, _]| to.interact(OpKind::Random { dst, bits: false })),
-            ("Open", |to, [a, dst], _| to.interact(OpKind::Open { a, dst, how: Opening::Verified })),
-            ("a public input", |to, [a, _], _| to.public_input(a, Form::Elements)),
-            ("an output", |to, _, [a, _]| to.output(a, To::All)),
-        ];
-        for (name, add) in wrong {
-            let refused = std::panic::catch_unwind(|| {
-                let mut builder = Builder::new();
-                let secret = [(); 2].map(|()| builder.row(RING, 8));
-                let public = [(); 2].map(|()| builder.public(RING, 8));
-                add(&mut builder, secret, public);
-            });
-            let told = refused.unwrap_err().downcast::<String>().unwrap();
-            assert!(told.starts_with(&format!("{name} has register ")), "{name}: {told}");
-        }
-    }
-
-    #[test]
-    fn a_slab_waits_until_the_one_before_is_free() {
-        let mut builder = Builder::new();
-        let owner = builder.role("alice");
-        let a = builder.ring(Width::W8, 4);
-        builder.input(owner, a);
-        let mut products: Vec<Reg> = Vec::new();
-        for _ in 0..2 {
-            let [copy, product] = std::array::from_fn(|_| builder.ring(Width::W8, 4));
-            if let Some(&before) = products.last() {
-                builder.after(copy, before);
-            }
-            builder.local(Local::Copy { a, layout: Layout::whole(&[4]), at: 0, dst: copy });
-            builder.interact(OpKind::Mul { a: copy, b: copy, dst: product });
-            products.push(product);
-        }
-        for product in products {
-            builder.output(product, To::All);
-        }
-        let plan = builder.finish();
-        assert_eq!(plan.depth(), 2);
-        assert_eq!([&plan.levels[0].free[..], &plan.levels[1].free], [&[1][..], &[0, 3]]);
-    }
-
-    #[test]
-    fn an_operation_of_two_stages_stands_in_two_levels() {
-        let mut builder = Builder::new();
-        let bit = builder.bits(1, 3);
-        let number = builder.ring(Width::W32, 3);
-        let square = builder.ring(Width::W32, 3);
-        builder.interact(OpKind::Inject { a: Rows::one(bit, 0), dst: number });
-        builder.interact(OpKind::Mul { a: number, b: number, dst: square });
-        builder.output(square, To::All);
-        let plan = builder.finish();
-        assert_eq!(plan.depth(), 3);
-        assert_eq!(plan.levels[1].stages, [Stage { op: 0, stage: 1 }]);
-        assert_eq!(plan.levels[1].free, [bit]);
     }
 }

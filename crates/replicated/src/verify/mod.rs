@@ -51,7 +51,7 @@ pub(crate) use log::BEGUN;
 #[cfg(feature = "planted")]
 pub use ring::order_of_products;
 pub(crate) use ring::{
-    Cut, Limits, Operation, Outputs, Shuffled, Words, is_too_large, noted, proved_at_its_end,
+    Cut, Limits, MOST_ELEMENTS, Operation, Outputs, Shuffled, Words, is_too_large, noted, proved_at_its_end,
 };
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]

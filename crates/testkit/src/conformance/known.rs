@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Circuit, Wire};
-use tacit_engine::{Clear, Security};
+use tacit_engine::Clear;
 use tacit_net::At;
 use tacit_program::plan::OpKind;
 use tacit_program::{Dtype, Feature, OutputType, Program, Recipient, Value, reference};
@@ -169,7 +169,8 @@ fn offered(subject: &Subject, program: &Program) -> bool {
     let has_them = capabilities.offers(Feature::PublicInputs) && capabilities.offers(Feature::Circuit);
     let is_offered = subject.offers(program);
     // What is fair reveals nothing to clients; such programs are turned into ones for parties.
-    assert_eq!(is_offered, has_them, "{:?}", subject.protocol.spec().security == Security::Fair);
+    let name = subject.protocol.spec().name;
+    assert_eq!(is_offered, has_them, "{name} runs circuits of public inputs if it offers both");
     is_offered
 }
 

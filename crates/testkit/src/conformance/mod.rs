@@ -90,7 +90,12 @@ impl Cut {
 impl Subject {
     /// A protocol among so many parties that nobody attacks and that has no baseline, of which a corrupt party is told nothing
     /// more.
-    pub const fn new(protocol: &'static dyn Protocol, parties: usize) -> Self {
+    ///
+    /// # Panics
+    /// If the protocol isn't for so many.
+    pub fn new(protocol: &'static dyn Protocol, parties: usize) -> Self {
+        let spec = protocol.spec();
+        assert!(spec.parties.contains(&parties), "{} is for {} parties", spec.name, spec.party_count());
         Self {
             protocol,
             parties,

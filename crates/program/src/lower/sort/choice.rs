@@ -1,6 +1,6 @@
 //! Which way a sort goes where a protocol has both: by what is sent and how often messages wait for one another, roughly.
 
-use crate::capabilities::Numbers;
+use crate::capabilities::{Capabilities, ProofCosts};
 use crate::insertion::phases;
 use crate::lower::shuffle::BLOCK_BITS;
 use crate::lower::weight::ROUND;
@@ -10,17 +10,8 @@ use crate::program::Program;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
 
-/// Rounds of the proofs that come before an opening, where numbers have three components: parties may deviate then.
-const CHECK: u64 = 12;
-
-/// From so many comparisons on an AND is spent on each bit, and a round.
-const MANY: usize = 1 << 14;
-
-/// The same where ANDs are proved.
-pub(in crate::lower) const MANY_PROVED: usize = 1 << 12;
-
-/// The most elements that a column has whose shuffle can be proved.
-const MOST_PROVED: usize = 1 << 24;
+/// What sorts cost and allow where nothing is proved. From [`ProofCosts::many`] comparisons on an AND is spent on each bit, and a round.
+const UNPROVED: ProofCosts = ProofCosts { rounds: 0, many: 1 << 14, shuffled: usize::MAX };
 
 /// Elements that a row has beside the columns' when it is shuffled: the key and its place.
 const KEY_ELEMENTS: usize = 2;
@@ -32,7 +23,7 @@ pub(in crate::lower) fn is_by_ranks(keys: &Type) -> bool {
 
 /// Whether a network is cheaper than opened comparisons of shuffled rows, for matrices of very short rows; or columns are too
 /// large to be shuffled.
-pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numbers: Numbers) -> bool {
+pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, offered: Capabilities) -> bool {
     let keys = &program.node(program.node(sort).operands[0]).ty;
     let (rows, length) = (keys.len(), keys.shape[1]);
     let own = Format::of(keys).bits as u64;
@@ -40,28 +31,27 @@ pub(in crate::lower) fn is_network_cheaper(program: &Program, sort: NodeId, numb
     let too = || program.nodes().iter().filter(is_too);
     let bits = |node: &Node| (node.ty.len() / rows.max(1)) as u64 * Format::of(&node.ty).bits as u64;
     let columns: u64 = too().map(bits).sum();
-    let proved = numbers == Numbers::ThreeComponents;
+    let proofs = offered.proofs.unwrap_or(UNPROVED);
     let row = KEY_ELEMENTS + too().map(|node| node.ty.len() / rows.max(1)).sum::<usize>();
     let most = too().map(|node| node.ty.len()).fold(rows, usize::max);
-    let is_too_large = proved && most > MOST_PROVED || 64 * row as u64 > BLOCK_BITS;
-    let opened = if is_by_ranks(keys) && !numbers.are_bits() {
-        ranked(rows, columns, proved)
+    let is_too_large = most > proofs.shuffled || 64 * row as u64 > BLOCK_BITS;
+    let opened = if is_by_ranks(keys) && !offered.numbers.are_bits() {
+        ranked(rows, columns, proofs)
     } else {
-        opened(rows, own, columns, proved)
+        opened(rows, own, columns, proofs)
     };
     is_too_large || opened > network(rows, length, own, columns)
 }
 
 /// What each party sends, and rounds, for keys of a bit: an injection, a product, ranks and columns in the shuffle, an opening.
-fn ranked(rows: usize, columns: u64, proved: bool) -> u64 {
+fn ranked(rows: usize, columns: u64, proofs: ProofCosts) -> u64 {
     const RANK: u64 = 32;
-    let rounds = 9 + if proved { CHECK } else { 0 };
+    let rounds = 9 + proofs.rounds;
     (rows as u64 * (4 * RANK + 2 * (RANK + 1 + columns))).saturating_add(rounds * ROUND)
 }
 
 /// What each party sends, and rounds: for keys of so many bits, and columns of so many together.
-fn opened(rows: usize, key: u64, columns: u64, proved: bool) -> u64 {
-    let (checked, many) = if proved { (CHECK, MANY_PROVED) } else { (0, MANY) };
+fn opened(rows: usize, key: u64, columns: u64, proofs: ProofCosts) -> u64 {
     let word = key + log2(rows);
     // A split and an adder; two elements of each column in the shuffle.
     let (mut bits, mut rounds) =
@@ -69,9 +59,10 @@ fn opened(rows: usize, key: u64, columns: u64, proved: bool) -> u64 {
     for phase in phases(rows) {
         let new = phase.after - phase.before;
         for (count, times) in [(new, u64::from(phase.levels)), (phase.pairs, 1)] {
-            let (ands, deep) = if count < many { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
+            let (ands, deep) =
+                if count < proofs.many { (3 * word, 1 + log2(word as usize)) } else { (word, word) };
             bits += times * count as u64 * (ands + 1);
-            rounds += times * (deep + 1 + checked);
+            rounds += times * (deep + 1 + proofs.rounds);
         }
     }
     bits.saturating_add(rounds * ROUND)
@@ -115,6 +106,11 @@ mod tests {
             assert!(is_shuffled(64, 10, capabilities));
             assert!(!is_shuffled(64, 8191, capabilities), "a row of more than 2^19 bits");
         }
+        let proved = |shuffled| {
+            let offered = Capabilities::THREE_COMPONENTS.with_shuffle(3).with_sorts();
+            offered.with_proofs(ProofCosts { rounds: 12, many: 1 << 12, shuffled })
+        };
+        assert!(is_shuffled(64, 10, proved(640)) && !is_shuffled(64, 10, proved(639)));
     }
 
     #[test]
@@ -128,7 +124,8 @@ mod tests {
             (1 << 20, 1 << 20, false),
         ] {
             for (key, columns) in [(8, 0), (32, 32), (64, 64)] {
-                let [one, other] = [opened(rows, key, columns, false), network(rows, length, key, columns)];
+                let [one, other] =
+                    [opened(rows, key, columns, UNPROVED), network(rows, length, key, columns)];
                 assert_eq!(one > other, is_network, "{rows} in rows of {length}: {one}, {other}");
             }
         }

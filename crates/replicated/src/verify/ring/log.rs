@@ -15,7 +15,7 @@ use tacit_threeparty::{PARTIES, next, prev};
 const ELEMENTS: usize = 4;
 
 /// The most elements that the vectors of a batch have: the soundness has their rounds.
-const MOST_ELEMENTS: usize = 1 << 24;
+pub(crate) const MOST_ELEMENTS: usize = 1 << 24;
 
 /// The most that the sizes of a batch's operations add up to: the quotients' format has room for as much.
 const MOST_SIZE: u64 = 1 << 40;

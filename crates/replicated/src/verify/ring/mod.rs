@@ -37,7 +37,7 @@ mod statement;
 mod tests;
 mod vector;
 
-pub(crate) use log::{Batch, Cut, Limits, Log, Words, is_too_large, noted, proved_at_its_end};
+pub(crate) use log::{Batch, Cut, Limits, Log, MOST_ELEMENTS, Words, is_too_large, noted, proved_at_its_end};
 pub(crate) use shuffled::Shuffled;
 pub(crate) use statement::{Operation, Outputs};
 

@@ -72,7 +72,7 @@ impl Stage {
     /// The same, of numbers that are multiplied; not as bits, if there is another way.
     pub(super) fn multiplying(subject: &Subject, instances: usize) -> Self {
         let program = products(&subject.last(), instances);
-        let capabilities = Capabilities { or_bits: false, ..subject.protocol.capabilities() };
+        let capabilities = Capabilities { or_bits: None, ..subject.protocol.capabilities() };
         let plan = lower(&program, capabilities).expect("the protocol offers it").plan;
         Self::of_numbers(subject, plan, instances)
     }

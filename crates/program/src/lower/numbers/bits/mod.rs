@@ -361,12 +361,8 @@ impl<'a> Lowering<'a> {
         let mut addends = Vec::with_capacity(operands.len());
         for &id in operands {
             let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
-                let missing = match operation {
-                    Operation::Divide | Operation::Remainder => {
-                        "division by a secret number; it divides by public ones"
-                    }
-                    _ => "functions on the bits of secret numbers: quotients, roots, exp, log and their like",
-                };
+                let missing = "functions on the bits of secret numbers: quotients by secret ones (by public ones it can), \
+                               roots, exp, log and their like";
                 self.refuse(|operation| Fault::NotOffered { operation, missing });
                 return self.fresh(domain, ty.len());
             };

@@ -8,9 +8,8 @@ use tacit_circuit::{self as circuit};
 use super::element::style;
 use super::gates::{Columns, Word};
 use super::operand::Term;
-use crate::capabilities::Numbers;
 use crate::lower::lowering::Lowering;
-use crate::lower::sort::{Keys, MANY_PROVED, NUMBERS};
+use crate::lower::sort::{Keys, NUMBERS};
 use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
 use crate::types::Dtype;
@@ -129,8 +128,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn less_of_words(&mut self, sides: [Reg; 2], keys: Keys, count: usize) -> Reg {
         let format = Format { bits: keys.block, signed: false };
         let terms = sides.map(|reg| Term::Register(Operand::Each(reg), format));
-        // Where ANDs are proved they cost as much as rounds earlier.
-        let few = self.capabilities.numbers == Numbers::ThreeComponents && count >= MANY_PROVED;
+        let few = self.capabilities.proofs.is_some_and(|proofs| count >= proofs.many);
         self.evaluate(&terms, count, |b, style, words| {
             let style = if few { Style::Small } else { style };
             let [x, y] = [0, 1].map(|side| &words[side].bits[..keys.bits]);

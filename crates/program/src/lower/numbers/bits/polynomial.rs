@@ -94,12 +94,14 @@ impl Lowering<'_> {
             masked_parts(b, style, x, function, &wires)
         });
         let places = u64::from(function.places());
-        // A product; a shift, an injection, and the tree of the carry between them.
-        let step = ring + 4 * ring / 3 + ring + 3 * places + places / 3;
-        let step_rounds = 7 + u64::from(places.ilog2());
+        // A product; a shift by so many places, an injection, and the tree of the carry between them.
+        let step = |by: u64| (ring + 4 * ring / 3 + ring + 3 * by + by / 3, 7 + u64::from(by.max(1).ilog2()));
+        // The last one takes the bits of guard, too.
+        let (others, last) = (step(places), step(places + u64::from(function.guard())));
+        let others = [others.0, others.1].map(|each| (terms - 2) * each);
         let in_ring = weigh(
-            ands + parts_of(function) as u64 * composed_bits(ring) + (terms - 1) * step,
-            depth + 2 + (terms - 1) * step_rounds,
+            ands + parts_of(function) as u64 * composed_bits(ring) + others[0] + last.0,
+            depth + 2 + others[1] + last.1,
         );
         let format = Format::of(ty);
         let (ands, depth) = laid(&|b, x| functions::piecewise(b, style, x, function, format.bits));
