@@ -80,6 +80,10 @@ impl Protocol for Altered {
         self.protocol.parameter_values()
     }
 
+    fn material_values(&self) -> String {
+        self.protocol.material_values()
+    }
+
     fn roles(&self) -> Vec<usize> {
         self.protocol.roles()
     }
