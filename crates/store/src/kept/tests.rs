@@ -1,6 +1,6 @@
 use super::*;
-use std::fs;
 use crate::files::fault::{Fault, plant, seen};
+use std::fs;
 use tempfile::TempDir;
 
 fn value(name: &str, version: u64, about: Vec<u8>, share: &[u8]) -> KeptValue {

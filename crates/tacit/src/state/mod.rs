@@ -287,7 +287,7 @@ impl State {
             let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
             let share = Some(share);
             let (standing, after) = (Standing::Pending, Some(after.unwrap_or(0)));
-            let version = Version { standing, after, digests, bytes, share, about };
+            let version = Version { about, standing, after, digests, bytes, share };
             name.versions.insert(version.about.version, version);
         }
         Ok(())
