@@ -1,12 +1,13 @@
 //! A server and the model's owner, or a server and the client, put together what they have: of the other's secret they
 //! see what the prediction tells, and nothing else (section 5.1).
 
+use std::sync::LazyLock;
 use tacit_astra::Astra;
 use tacit_testkit::conformance::predictions::{CLIENT, INPUTS, OWNER, Tells, case, seen};
 use tacit_testkit::conformance::{Subject, views};
 
-const SUBJECT: Subject = Subject::new(&Astra::SEMI_HONEST, 3);
-const VERIFIED: Subject = Subject::new(&Astra::MALICIOUS, 3);
+static SUBJECT: LazyLock<Subject> = LazyLock::new(|| Subject::new(&Astra::SEMI_HONEST, 3));
+static VERIFIED: LazyLock<Subject> = LazyLock::new(|| Subject::new(&Astra::MALICIOUS, 3));
 
 #[test]
 fn a_server_and_the_owner_learn_nothing_of_the_queries() {
@@ -41,7 +42,7 @@ fn nor_of_a_sign_where_products_are_checked() {
 
 #[test]
 fn what_two_servers_see_together_is_noticed() {
-    for subject in [&SUBJECT, &VERIFIED] {
+    for subject in [&*SUBJECT, &*VERIFIED] {
         for servers in [[0, 1], [0, 2]] {
             let case = case(subject, Tells::Score, INPUTS[0]);
             assert!(views::together(subject, &case, &servers).is_err());
