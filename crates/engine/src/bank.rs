@@ -100,8 +100,12 @@ impl Bank {
         Self { part, plan, registers, places: Places::default(), spare: Vec::new() }
     }
 
-    /// Goes on to another plan, with the same memory.
+    /// Goes on to another plan, or the same again, with the same memory.
     pub fn next(&mut self, plan: Arc<Plan>) {
+        if Arc::ptr_eq(&self.plan, &plan) {
+            (0..self.registers.len() as Reg).for_each(|reg| self.free(reg));
+            return;
+        }
         self.spare
             .extend(self.registers.drain(..).flatten().chain(std::mem::take(&mut self.places).memory()));
         self.registers.resize_with(plan.registers.len(), || None);
@@ -314,7 +318,7 @@ impl Bank {
             .filter(|&index| self.spare[index].capacity() >= bytes)
             .min_by_key(|&index| self.spare[index].capacity());
         match fits {
-            Some(index) if self.spare[index].capacity() <= 2 * bytes + 4096 => {
+            Some(index) if self.spare[index].capacity() <= places::most_for(bytes) => {
                 let mut buffer = self.spare.swap_remove(index);
                 buffer.reuse(bytes);
                 buffer

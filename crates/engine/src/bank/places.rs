@@ -4,6 +4,12 @@ use super::touch;
 use tacit_kernel::Buffer;
 use tacit_program::plan::Reg;
 
+/// Most bytes of memory that a register of so many is given where more is free: a small one that is written for long would keep a
+/// large one's from all others.
+pub(super) fn most_for(bytes: usize) -> usize {
+    2 * bytes + 4096
+}
+
 /// A place that a register hasn't.
 const NOWHERE: usize = usize::MAX;
 
@@ -60,8 +66,8 @@ impl LayOut {
         Self { of: vec![NOWHERE; registers], bytes: vec![], written: vec![false; registers], free: vec![] }
     }
 
-    /// A register is written. It gets the smallest place that is free and large enough; else the largest that is free becomes as
-    /// large, since nothing has come from the system yet.
+    /// A register is written. It gets the smallest place that is free and large enough, and not too large; else the largest of the
+    /// smaller ones becomes as large, since nothing has come from the system yet.
     pub(super) fn make(&mut self, reg: Reg, bytes: usize) {
         let reg = reg as usize;
         if std::mem::replace(&mut self.written[reg], true) {
@@ -69,12 +75,13 @@ impl LayOut {
         }
         let size = |at: &usize| self.bytes[self.free[*at]];
         let all = 0..self.free.len();
-        let fits = all.clone().filter(|at| size(at) >= bytes).min_by_key(size);
+        let fits = all.clone().filter(|at| (bytes..=most_for(bytes)).contains(&size(at))).min_by_key(size);
+        let grows = || all.filter(|at| size(at) < bytes).max_by_key(size);
         let known = self.of[reg];
         let place = match self.free.iter().position(|&place| place == known) {
             // One that is written again stays where it was.
             Some(at) => self.free.swap_remove(at),
-            None => match fits.or_else(|| all.max_by_key(size)) {
+            None => match fits.or_else(grows) {
                 Some(at) => self.free.swap_remove(at),
                 None => {
                     self.bytes.push(0);
@@ -107,6 +114,22 @@ impl LayOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each turn leaves a small register for good and frees a large one.
+    #[test]
+    fn what_is_small_and_stays_has_no_large_place() {
+        let turns = 20;
+        let mut layout = LayOut::new(2 * turns);
+        for turn in 0..turns as Reg {
+            layout.make(2 * turn, 1 << 20);
+            if turn > 0 {
+                layout.free(2 * (turn - 1));
+            }
+            layout.make(2 * turn + 1, 8);
+        }
+        let bytes = layout.end().memory().map(|buffer| buffer.len()).sum::<usize>();
+        assert!(bytes <= (2 << 20) + 8 * turns, "{bytes}");
+    }
 
     /// Of a plan that writes `a`, frees it, writes a larger `b` and a small `c` beside it, and `a` again.
     #[test]

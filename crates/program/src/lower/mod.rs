@@ -134,7 +134,7 @@ fn lowered(
         let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
         if held { run(capabilities, true) } else { Ok(lowered) }
     });
-    let decided = |lowered: &Lowered| is_for_rings(&lowered.plan);
+    let decided = |lowered: &Lowered| is_for_rings(&lowered.plan, capabilities.proofs.is_some());
     let Some(traffic) = capabilities.or_bits.filter(|_| !elements.as_ref().is_ok_and(decided)) else {
         return elements;
     };

@@ -1,7 +1,8 @@
 //! What a plan sends, roughly: to choose between ways that a protocol has beside one another, as numbers in rings and numbers as bits.
 
 use crate::capabilities::Traffic;
-use crate::plan::{OpKind, Plan};
+use crate::domain::Domain;
+use crate::plan::{Op, OpKind, Plan, Reg};
 
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
 pub(super) const ROUND: u64 = 1 << 18;
@@ -26,9 +27,16 @@ pub(super) fn weight(plan: &Plan, traffic: Traffic) -> u64 {
     ends.map(|reg| register(reg).saturating_mul(traffic.ends)).chain(inside).fold(0, u64::saturating_add)
 }
 
-/// Whether numbers as bits can't be cheaper, or are out of the question: what is kept has one form in all programs; and as bits a
-/// product of two elements of matrices of more than three bits takes more ANDs than there are for each here.
-pub(super) fn is_for_rings(plan: &Plan) -> bool {
+/// Whether numbers as bits can't be cheaper, or are out of the question: what is kept has one form in all programs; as bits a
+/// product of two elements of matrices of more than three bits takes more ANDs than there are for each here; and the proof of a
+/// shuffle, if there is one, has an element for each bit.
+pub(super) fn is_for_rings(plan: &Plan, proves: bool) -> bool {
+    let is_of_numbers = |&reg: &Reg| plan.register(reg).domain != Domain::Bits;
+    let shuffles =
+        |op: &Op| matches!(&op.kind, OpKind::Shuffle { cols, .. } if cols.iter().any(is_of_numbers));
+    if proves && plan.counted_ops().any(|(op, _, _)| shuffles(op)) {
+        return true;
+    }
     let (mut all_ands, mut products) = (0u64, 0u64);
     for (op, _, times) in plan.counted_ops() {
         if let OpKind::MatMul { shape, .. } = &op.kind {

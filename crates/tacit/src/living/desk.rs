@@ -317,9 +317,11 @@ impl Desk {
         match who {
             Speaker::Guest(guest) => {
                 self.order.leave(guest);
-                let Some(Visitor { run: Some(run), .. }) = self.visitors.remove(&guest) else { return };
+                let Some(Visitor { run: Some(run), asked, .. }) = self.visitors.remove(&guest) else {
+                    return;
+                };
                 if self.runs.get(&run).is_some_and(waits) {
-                    self.go_without(hub, run, false);
+                    self.go_without(hub, run, asked);
                 }
             }
             Speaker::Party(party) if self.me == 0 => {
@@ -373,12 +375,8 @@ impl Desk {
                     self.wants.is_wanted_no_more(party, &(program, tag));
                     None
                 }
-                Between::Gone { run } if self.me == 0 => {
-                    self.goes_without(hub, run, &[]);
-                    None
-                }
                 Between::Misses { run, requests } if self.me == 0 => {
-                    self.goes_without(hub, run, &requests);
+                    self.missed(hub, party, run, &requests);
                     None
                 }
                 Between::Drains if self.me == 0 => {
@@ -426,11 +424,10 @@ impl Desk {
         match read::<ToParty>(message) {
             Some(ToParty::Withdraw) => {
                 let waits = |run: &Pending| run.stage != Stage::Running;
-                visitor.asked = None;
-                let run = visitor.run.take();
+                let (asked, run) = (visitor.asked.take(), visitor.run.take());
                 self.order.leave(guest);
                 if let Some(run) = run.filter(|run| self.runs.get(run).is_some_and(waits)) {
-                    self.go_without(hub, run, false);
+                    self.go_without(hub, run, asked);
                 }
             }
             Some(ToParty::Ask(request)) => {

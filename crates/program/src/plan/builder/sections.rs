@@ -34,6 +34,7 @@ impl Builder {
     /// If no section was begun.
     pub fn slice(&mut self, step: Local, stride: isize) {
         let index = self.open.last().expect("a slice stands in a section").index;
+        self.assert_no_masks(step.reads().into_iter().chain([step.writes()]), "a slice");
         let first = self.sections[index].levels.start;
         step.reads().into_iter().for_each(|reg| self.touch(reg, first));
         self.ready[step.writes() as usize] = first;
@@ -55,6 +56,7 @@ impl Builder {
         let Open { index, registers, ops, mut reads } = self.open.pop().expect("a section was begun");
         let end = self.levels.len();
         for step in &carry {
+            self.assert_no_masks(step.reads().into_iter().chain([step.writes()]), "what turns hand on");
             reads.extend(step.reads().into_iter().chain([step.writes()]));
             self.ready[step.writes() as usize] = end;
         }

@@ -183,35 +183,45 @@ impl Desk {
         }
     }
 
-    /// Party 0 hears that clients of a run that hasn't begun aren't at another party: that one says whose requests it lacks, or, if
-    /// they have left it, nothing more. The links of the former end here, too: they connect and ask anew.
-    pub(super) fn goes_without(&mut self, hub: &mut Hub, run: u64, requests: &[u64]) {
+    /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no other run is
+    /// made with them: who is still there connects and asks anew.
+    pub(super) fn missed(&mut self, hub: &mut Hub, party: usize, run: u64, requests: &[u64]) {
         if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
             return;
         }
-        let lacked = |visitor: &Visitor| {
+        tracing::debug!(run, party = self.names[party], "requests are missing");
+        let is_missed = |visitor: &Visitor| {
             let asked = visitor.asked.as_ref().is_some_and(|asked| requests.contains(&asked.id));
             asked && visitor.run == Some(run)
         };
-        let lacked = self.visitors.iter().filter(|(_, visitor)| lacked(visitor)).map(|(guest, _)| *guest);
-        let lacked: Vec<u64> = lacked.collect();
+        let missed = self.visitors.iter().filter(|(_, visitor)| is_missed(visitor)).map(|(guest, _)| *guest);
+        let missed: Vec<u64> = missed.collect();
         // After a pause, or a party that always says so would have it proposed without end.
-        self.go_without(hub, run, true);
-        for guest in lacked {
+        self.take_apart(hub, run, true);
+        for guest in missed {
             self.dismiss(hub, guest);
         }
     }
 
-    /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
-    /// run alone.
-    pub(super) fn go_without(&mut self, hub: &mut Hub, run: u64, rests: bool) {
-        let alone = self.is_batch(run);
+    /// A client has left a run that hasn't begun here. Another party says so, and keeps what it has accepted until it hears from
+    /// party 0, which may have begun it meanwhile.
+    pub(super) fn go_without(&mut self, hub: &mut Hub, run: u64, asked: Option<Request>) {
         if self.me == 0 {
-            for other in self.others() {
-                hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
-            }
-        } else {
-            hub.say(Speaker::Party(0), write(&Between::Gone { run }));
+            return self.take_apart(hub, run, false);
+        }
+        let requests = asked.into_iter().map(|request| request.id).collect();
+        hub.say(Speaker::Party(0), write(&Between::Misses { run, requests }));
+        if self.runs.get(&run).is_some_and(|run| run.stage == Stage::Proposed) {
+            self.requeue(run, Company::WAITS);
+        }
+    }
+
+    /// Party 0 takes back a run that somebody has left: its other requests wait on, for whoever comes in that one's place; those of a
+    /// batch run alone.
+    fn take_apart(&mut self, hub: &mut Hub, run: u64, rests: bool) {
+        let alone = self.is_batch(run);
+        for other in self.others() {
+            hub.say(Speaker::Party(other), write(&Between::Requeue { run }));
         }
         // It has had its turn: who asks some parties alone, and goes again, holds up nobody else.
         self.requeue(run, Company { alone, first: false, rests });
@@ -258,7 +268,7 @@ impl Desk {
         }
         let proposal = pending.proposal.clone();
         if self.ready_guests(hub, &proposal).is_none() {
-            self.go_without(hub, run, true);
+            self.take_apart(hub, run, true);
             return None;
         }
         for party in self.others() {

@@ -2,7 +2,7 @@
 
 use super::rogue::Rogue;
 use super::*;
-use crate::living::control::Between;
+use crate::living::control::{Between, Proposal};
 use std::time::Instant;
 
 /// Alice's request is at P0 and P2, and never comes to P1: whoever has met her there goes on with another one, and hears of nothing.
@@ -57,12 +57,39 @@ fn answers_ill(answer: impl Fn(u64) -> Between) -> usize {
 }
 
 #[test]
-fn a_party_that_says_of_each_run_that_somebody_has_left_it_is_asked_again_after_a_pause() {
-    for count in [
-        answers_ill(|run| Between::Gone { run }),
-        // Of a request that isn't there, too.
-        answers_ill(|run| Between::Misses { run, requests: vec![8] }),
-    ] {
+fn a_party_that_says_of_each_run_that_it_lacks_requests_is_asked_again_after_a_pause() {
+    // None, and one that isn't there.
+    for requests in [vec![], vec![8]] {
+        let count = answers_ill(|run| Between::Misses { run, requests: requests.clone() });
         assert!((2..=7).contains(&count), "{count}");
     }
+}
+
+/// Alice goes as party 0 begins the run: the party that she has left tells it too late. Bob's link there ends at once, so that he
+/// asks anew.
+#[test]
+fn who_was_to_meet_a_client_that_goes_as_the_run_begins_asks_anew_at_once() {
+    let (house, program) = (House::new(), meeting());
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let [mut alice, mut bob] = ["alice", "bob"].map(|name| rogue.admit(&house.config(name)));
+    alice.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    bob.say(1, write(&ToParty::Ask(request(&program, 8, "other"))));
+    let players = [("alice", "guest", 7), ("bob", "other", 8)];
+    let players = players.map(|(name, plays, id)| (player(&house.config(name), plays), id)).to_vec();
+    let (run, lane, program, tag) = (1, 1, program.hash(), String::new());
+    rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, fill: Fill::new(), players }));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run }));
+    alice.say(1, write(&ToParty::Withdraw));
+    assert_eq!(rogue.answer(1), Some(Between::Misses { run, requests: vec![7] }));
+    rogue.tells(1, &Between::Start { run });
+    loop {
+        match bob.next(&[1], LONG) {
+            Some(Word::Left { party: 1 }) => break,
+            Some(Word::Said { .. }) => {}
+            word => panic!("{word:?}"),
+        }
+    }
+    drop((rogue, alice, bob));
+    end_well(parties, 0);
 }

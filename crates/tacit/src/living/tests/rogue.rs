@@ -178,7 +178,8 @@ fn no_more_runs_are_under_way_than_attempts_are_left() {
     assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
     // The second is accepted when the first is gone, and not before.
     guests[0].say(1, write(&ToParty::Withdraw));
-    assert_eq!(rogue.answer(1), Some(Between::Gone { run: 1 }));
+    assert_eq!(rogue.answer(1), Some(Between::Misses { run: 1, requests: vec![7] }));
+    rogue.tells(1, &Between::Requeue { run: 1 });
     assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
     drop((rogue, first, guests));
     end_well(parties, 0);
