@@ -63,9 +63,13 @@ test-long: build ## Tests that take longer than a few minutes
 	$(PYTHON) .ci/tests.py --include-ignored
 	cd python && ../$(BIN)/python -m pytest --quiet --long
 
-test-kerberos: ## The KDC with MIT's clients, which have to be there (Debian: krb5-user)
+# Where `make test-kerberos` puts clients that needn't be installed.
+KERBEROS_CLIENTS := target/kerberos-clients
+
+test-kerberos: ## The KDC with MIT's clients and curl, which have to be there (Debian: krb5-user, curl), and others, which are fetched
+	crates/kdc/tests/fetch_clients $(KERBEROS_CLIENTS) $(PYTHON)
 	cargo build --release --package tacit-kdc
-	crates/kdc/tests/kerberos target/release/tacit-kdc
+	crates/kdc/tests/kerberos target/release/tacit-kdc $(KERBEROS_CLIENTS)
 
 attacks: ## Every attack program against a version with the mistake that it exploits, and against ours
 	cargo test --package tacit-testkit --test attacks --quiet

@@ -122,11 +122,18 @@ fn serve_client(link: &mut TcpStream, counter: &Counter) -> io::Result<()> {
         let mut timed = Timed { link, until: Instant::now() + SILENCE };
         let mut head = [0; 4];
         io::Read::read_exact(&mut timed, &mut head)?;
-        let request = wire::read_bytes(&mut timed, u32::from_be_bytes(head) as usize, wire::MAX_FRAME)?;
+        let length = u32::from_be_bytes(head) as usize;
+        if length > wire::MAX_FRAME {
+            return tell(link, &counter.error(Code::TooLong));
+        }
+        let request = wire::read_bytes(&mut timed, length, wire::MAX_FRAME)?;
         let reply = counter.ask(&request).unwrap_or_else(|| counter.error(Code::Unavailable));
-        let message = [&(reply.len() as u32).to_be_bytes()[..], &reply].concat();
-        io::Write::write_all(link, &message)?;
+        tell(link, &reply)?;
     }
+}
+
+fn tell(link: &mut TcpStream, reply: &[u8]) -> io::Result<()> {
+    io::Write::write_all(link, &[&(reply.len() as u32).to_be_bytes()[..], reply].concat())
 }
 
 fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {

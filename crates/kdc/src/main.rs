@@ -200,10 +200,10 @@ const PAPERS: f64 = 2970.0;
 
 fn bench_paper(args: &BenchArgs, logins: usize) -> Result<(), Failure> {
     let batches = (args.count / logins).max(3);
-    let (measured, name) = if args.gcm.is_some() {
-        (gcm::run(&args.protocol, logins, batches)?, "gcm")
+    let (measured, name, blocks) = if args.gcm.is_some() {
+        (gcm::run(&args.protocol, logins, batches)?, "gcm", 36)
     } else {
-        (paper::run(&args.protocol, logins, batches)?, "paper")
+        (paper::run(&args.protocol, logins, batches)?, "paper", 33)
     };
     let Paper { mut seconds, sent_bytes, rounds, .. } = measured;
     seconds.sort_by(f64::total_cmp);
@@ -220,7 +220,7 @@ fn bench_paper(args: &BenchArgs, logins: usize) -> Result<(), Failure> {
         println!("{all}");
     } else {
         println!(
-            "{logins} logins of 33 blocks a batch ({name}, {}), median of {batches}: {median:.3} s, {per_second:.0} a second; the paper: \
+            "{logins} logins of {blocks} blocks a batch ({name}, {}), median of {batches}: {median:.3} s, {per_second:.0} a second; the paper: \
              {PAPERS:.0} with one core a server, three of which share this machine here",
             args.protocol
         );

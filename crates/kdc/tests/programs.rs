@@ -1,13 +1,14 @@
 //! The programs under the protocol that servers run, against the same in the clear.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use tacit::advanced::program::plan::OpKind;
-use tacit::program::Value;
-use tacit::{Compiled, Error, Fill, Local, Residents, Run, State};
+use tacit::program::{Data, Value};
+use tacit::{Compiled, Error, Fill, Local, Report, Residents, Run, State};
 use tacit_kdc::circuits::{self, Class, Form, TIMESTAMP_BYTES, block_bytes, drawn_bytes};
 use tacit_kdc::clear::Key;
 use tacit_kdc::enctype::Enctype;
-use tacit_kdc::programs::{Programs, RECORD, Task, rows, to_bits, to_bytes, together};
+use tacit_kdc::programs::{Programs, RECORD, TOGETHER, Task, rows, to_bits, to_bytes, together};
 
 /// All three servers, in this process.
 struct Servers {
@@ -31,6 +32,19 @@ impl Servers {
     fn run(&mut self, (task, count): (Task, usize), fill: &Fill, inputs: &[Value]) -> Run {
         let compiled = self.programs.get(task, count).unwrap();
         self.try_run(&compiled, fill, inputs).unwrap()
+    }
+
+    /// What a run of zeros takes.
+    fn blank(&mut self, task: Task, count: usize) -> Report {
+        let compiled = self.programs.get(task, count).unwrap();
+        let zeros = |shape: &[usize]| {
+            let data = Data::Bool(vec![false; shape.iter().product()]);
+            Value { shape: shape.to_vec(), data }
+        };
+        let mut inputs: Vec<Value> = compiled.inputs().iter().map(|input| zeros(&input.shape)).collect();
+        inputs.extend(compiled.known().iter().map(|known| zeros(&known.shape)));
+        let fill = task.fill(&vec![vec!["key".to_owned(); 2]; count]);
+        self.try_run(&compiled, &fill, &inputs).unwrap().report
     }
 
     fn enrol(&mut self, drawn: bool, record: &str, parts: &[Vec<u8>]) {
@@ -148,37 +162,69 @@ fn ands(compiled: &Compiled) -> (u64, usize) {
 #[test]
 fn programs_cost_what_the_page_says() {
     let class = Class::ALL[0];
-    let all = Enctype::ALL.map(|enctype| {
+    let documented = documented(include_str!("../../../docs/kerberos.md"));
+    for (at, enctype) in Enctype::ALL.into_iter().enumerate() {
         let parties = Local::new("replicated").unwrap().parties.clone();
         let programs = Programs::new(enctype, parties).unwrap();
         let tasks = [
-            Task::Enrol { drawn: true },
-            Task::Verify,
-            Task::Reply(class),
-            Task::VerifyFurther(class),
-            Task::OpenAuthenticator(class),
-            Task::ReplyFurther(class),
+            ("enrolment", Task::Enrol { drawn: true }),
+            ("AS: verify", Task::Verify),
+            ("AS: reply", Task::Reply(class)),
+            ("TGS: verify", Task::VerifyFurther(class)),
+            ("TGS: authenticator", Task::OpenAuthenticator(class)),
+            ("TGS: reply", Task::ReplyFurther(class)),
         ];
-        tasks.map(|task| {
-            let compiled = programs.get(task, 1).unwrap();
-            let cost = ands(&compiled);
-            let four = programs.get(task, if matches!(task, Task::Enrol { .. }) { 1 } else { 4 }).unwrap();
-            assert_eq!(ands(&four), cost);
-            cost
-        })
-    });
-    assert_eq!(all, ANDS);
+        for (name, task) in tasks {
+            let cost = ands(&programs.get(task, 1).unwrap());
+            if !matches!(task, Task::Enrol { .. }) {
+                for count in TOGETHER {
+                    assert_eq!(ands(&programs.get(task, count).unwrap()), cost, "{name}, {count} together");
+                }
+            }
+            assert_eq!(documented[name][at], cost, "{name} under {enctype}");
+        }
+    }
 }
 
-const ANDS: [[(u64, usize); 6]; 3] = [
-    [(152_296, 558), (56_153, 1_058), (281_070, 1_942), (343_389, 2_587), (92_167, 252), (547_621, 2_739)],
-    [(213_574, 592), (62_681, 1_090), (336_842, 1_942), (416_311, 2_653), (143_031, 400), (687_221, 2_921)],
-    [
-        (1_328_134, 1_823),
-        (132_109, 1_371),
-        (604_490, 2_344),
-        (719_330, 4_182),
-        (260_098, 1_576),
-        (1_739_150, 5_658),
-    ],
-];
+/// Rounds of a run of one request under type 17, and what each server sends, whatever it is of; and rounds of many together.
+#[test]
+fn runs_take_the_rounds_and_bytes_that_the_page_says() {
+    let enctype = Enctype::Aes128Sha1;
+    let class = Class::ALL[0];
+    let documented = rows_of(include_str!("../../../docs/kerberos.md"), "| run of one request");
+    let mut servers = Servers::new(enctype, "replicated-malicious");
+    servers.enrol(false, "key", &[pattern(1, enctype.key_bytes())]);
+    let tasks = [
+        ("roll", Task::CallRoll),
+        ("AS: verify", Task::Verify),
+        ("AS: reply", Task::Reply(class)),
+        ("TGS: verify", Task::VerifyFurther(class)),
+        ("TGS: authenticator", Task::OpenAuthenticator(class)),
+        ("TGS: reply", Task::ReplyFurther(class)),
+    ];
+    for (name, task) in tasks {
+        let report = servers.blank(task, 1);
+        for (_, traffic) in &report.endpoints {
+            assert_eq!(documented[name], [report.rounds, traffic.payload()], "{name}");
+        }
+    }
+    let most = TOGETHER[TOGETHER.len() - 1];
+    assert_eq!(servers.blank(Task::Verify, most).rounds, documented["AS: verify"][0]);
+}
+
+/// The page's table of ANDs and layers: those of each run under each encryption type.
+fn documented(page: &str) -> HashMap<String, Vec<(u64, usize)>> {
+    let pairs = |numbers: Vec<u64>| numbers.chunks(2).map(|pair| (pair[0], pair[1] as usize)).collect();
+    rows_of(page, "| run | 17: ANDs").into_iter().map(|(name, numbers)| (name, pairs(numbers))).collect()
+}
+
+/// A table's rows of numbers, by their names.
+fn rows_of(page: &str, head: &str) -> HashMap<String, Vec<u64>> {
+    let rows = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+    let of = |line: &str| {
+        let mut cells = line.trim_matches('|').split('|').map(|cell| cell.trim().replace(',', ""));
+        let name = cells.next().unwrap_or_default();
+        (name, cells.map(|cell| cell.parse().unwrap()).collect())
+    };
+    rows.take_while(|line| line.starts_with('|')).map(of).collect()
+}

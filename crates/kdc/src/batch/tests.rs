@@ -96,9 +96,9 @@ fn servers_run_what_all_want_alike() {
     assert!(![[5, 5, 7], [0, 5, 5], [0, 0, 0]].into_iter().any(|marks| is_alike(&all(marks), 1)));
     assert!(!is_alike(&all([5, 5, 5]), 2) && !is_alike(&[], 0));
 
-    let steps = (0..20)
+    let steps = (0..70)
         .map(|number| (number, step(if number == 3 { Task::CallRoll } else { Task::Verify }, "a", true)));
     let groups = groups(steps.collect());
     let sizes: Vec<(Task, usize)> = groups.iter().map(|(task, steps)| (*task, steps.len())).collect();
-    assert_eq!(sizes, [(Task::Verify, 16), (Task::Verify, 3), (Task::CallRoll, 1)]);
+    assert_eq!(sizes, [(Task::Verify, 64), (Task::Verify, 5), (Task::CallRoll, 1)]);
 }

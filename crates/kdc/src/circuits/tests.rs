@@ -267,3 +267,42 @@ fn further_replies_are_under_the_subkey_if_there_is_one() {
         }
     }
 }
+
+/// What a program opens of a request is the same whatever the keys are, if its codes are wrong: two worlds with other keys of client,
+/// krbtgt and session look alike. What is sent before that is the protocol's to hide, and its suite's to try. A circuit that doesn't
+/// mask what it opens by the verdict is told apart.
+#[test]
+fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
+    for enctype in Enctype::ALL {
+        let class = Class::ALL[0];
+        let unlike = |circuit: &Circuit, public: &[bool], usage: Usage| {
+            let views = [11, 12, 13].map(|seed| {
+                circuit.evaluate(&[public.to_vec(), keys_of(&key(enctype, seed), usage)]).unwrap()
+            });
+            views.iter().any(|view| *view != views[0])
+        };
+        let sealed = key(enctype, 3).seal(1, [3; CONFOUNDER], &pattern(5, 28));
+        let public = verifies(enctype, &sealed);
+        assert!(!unlike(&verify(enctype), &public, Usage::Timestamp), "{enctype}");
+        assert!(unlike(&unmasked(enctype), &public, Usage::Timestamp), "{enctype}");
+
+        let asked = Asked::new(enctype, true, class, 7);
+        let public = verifies_further(enctype, asked.sizes, &asked.ticket, &asked.authenticator);
+        assert!(!unlike(&verify_further(enctype, class), &public, Usage::Ticket), "{enctype}");
+        let expected = asked.expected(&asked.plain);
+        let public = opens_authenticator(enctype, asked.sizes, &asked.ticket, &asked.authenticator, expected);
+        assert!(!unlike(&open_authenticator(enctype, class), &public, Usage::Ticket), "{enctype}");
+    }
+}
+
+/// [`verify`] with a mistake: it opens what is decrypted, whether the code is right or not.
+fn unmasked(enctype: Enctype) -> Circuit {
+    let mut b = Builder::new();
+    let public = input(&mut b, public::Sealed::bits(enctype, public::TIMESTAMP));
+    let record = input(&mut b, 8 * keys_bytes(enctype));
+    let sealed = public::Sealed::read(&mut public::Feed(&public), enctype, public::TIMESTAMP);
+    let keys = keys::Keys::of(enctype, &record);
+    let plain = keys.decrypt(&mut b, &sealed);
+    let is_right = keys.verify(&mut b, &sealed, &plain);
+    b.finish(vec![vec![is_right], plain[8 * CONFOUNDER..].to_vec()])
+}

@@ -168,3 +168,13 @@ fn clients_are_told_by_udp_that_too_many_wait() {
     }
     assert_eq!(codes(&socket, 1), [Some(29)]);
 }
+
+#[test]
+fn a_length_that_no_request_has_is_told_to_be_too_long() {
+    let (settings, _) = front(false);
+    let mut link = link(&settings);
+    io::Write::write_all(&mut link, &[0x80, 0, 0, 0]).unwrap();
+    let mut told = Vec::new();
+    io::Read::read_to_end(&mut link, &mut told).unwrap();
+    assert_eq!(read_error(&told[4..]), Some(61));
+}

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// What a request says besides.
+type Wish = fn(&mut Asked);
+
 /// What a client gives with a TGS-REQ.
 pub(super) struct Further {
     realm: &'static str,
@@ -20,7 +23,7 @@ pub(super) struct Further {
     /// Whether there is no checksum.
     bare: bool,
     /// What the request says besides.
-    wish: fn(&mut Asked),
+    wish: Wish,
     /// What the checksum is of; the request's body if it isn't said.
     body: Option<Vec<u8>>,
     /// A byte of the ticket's ciphertext that is changed.
@@ -34,7 +37,7 @@ impl Further {
         let (service, endtime, time) = ("krbtgt/TEST.EXAMPLE", NOW + 600, NOW - 30);
         let (client, named, body, changed) = ("ann", "ann", None, None);
         let (flags, starttime, renew_till) = (flag::PRE_AUTHENT, None, None);
-        let (realm, kvno, head, bare, wish) = (REALM, 1, (5, 14), false, (|_| ()) as fn(&mut Asked));
+        let (realm, kvno, head, bare, wish) = (REALM, 1, (5, 14), false, (|_| ()) as Wish);
         Self {
             realm,
             service,
@@ -340,7 +343,7 @@ fn tickets_are_renewed_and_validated() {
     let reply = world.answer(&further(&world, &begins));
     assert_eq!(said(&world, &reply), (flag::PRE_AUTHENT | flag::POSTDATED, Some(NOW - 10), NOW + 600, None));
     // One that may begin later gives one that does, and a renewable one renewable ones, within its own bounds.
-    let begins: [(i64, fn(&mut Asked)); 3] = [
+    let begins: [(i64, Wish); 3] = [
         (NOW + 400, |asked| later(asked, NOW + 400)),
         // It begins when it is asked for, not now, if that is soon, too.
         (NOW + 40, |asked| later(asked, NOW + 40)),
