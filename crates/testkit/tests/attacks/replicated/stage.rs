@@ -124,7 +124,7 @@ impl Stage {
         let mut rng = Rng::new(7);
         let mut given = || (0..bits * INSTANCES).map(|_| rng.word() & 1).collect::<Vec<u64>>();
         let inputs = vec![given(), given()];
-        let is_last = |at: At| (step::CIRCUIT..step::MASKED).contains(&at.part) && at.batch == 1;
+        let is_last = |at: At| (step::CIRCUIT..step::SECOND).contains(&at.part) && at.batch == 1;
         let words = (first + last) * INSTANCES / WORD;
         Self::new(build.finish(), inputs, is_last, words, last * INSTANCES, batch_words)
     }
