@@ -8,6 +8,7 @@ import collections
 import concurrent.futures
 import json
 import os
+import queue
 import subprocess
 import sys
 import time
@@ -15,7 +16,8 @@ from pathlib import Path
 
 CARGO_TEST = ["cargo", "test", "--workspace"]
 
-# Parties of a test wait for one another: of its core a program makes the best with two tests at a time.
+# Parties of a test wait for one another: a program stays on one core, as waking a thread on another one takes longer than
+# what it then does, and makes the best of its core with two tests at a time.
 THREADS = "2"
 
 # Crates whose tests look for free ports: these run one after another, as two could find the same one.
@@ -89,10 +91,17 @@ def main() -> int:
     alone = [program for program in programs if program.name in ALONE]
     beside = [program for program in programs if program.name not in ALONE]
     with_ports = [program for program in beside if program.folder.name in WITH_PORTS]
-    queues = [with_ports, *([program] for program in beside if program not in with_ports)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        tried = [pool.submit(play, queue, options) for queue in queues]
-    passed = [queue.result() for queue in tried] + [play(alone, options)]
+    lines = [with_ports, *([program] for program in beside if program not in with_ports)]
+    free = queue.SimpleQueue()
+    cores = os.sched_getaffinity(0)
+    for core in cores:
+        free.put(core)
+    # Children inherit the core of their worker.
+    with concurrent.futures.ThreadPoolExecutor(
+        len(cores), initializer=lambda: os.sched_setaffinity(0, {free.get()})
+    ) as pool:
+        tried = [pool.submit(play, line, options) for line in lines]
+    passed = [line.result() for line in tried] + [play(alone, options)]
     documentation = subprocess.run([*CARGO_TEST, "--doc", "--quiet", "--", *options])
     return int(not all(passed) or documentation.returncode != 0)
 

@@ -103,6 +103,13 @@ pub(crate) fn masks(triples: u64, seeds: usize) -> Result<SupplyKind, Error> {
     Ok(SupplyKind::Masks { words: words.ok_or_else(too_long)? })
 }
 
+/// What masks any branch among so many parties, where masks are seeds, however long its arms are.
+pub(crate) fn seeds_of_branch(manner: Manner, parties: usize) -> Option<SupplyKind> {
+    let seeds = manner.preprocessing.mask_seeds(parties);
+    let is_masked = manner.arms() == Arms::Shared && seeds > 0;
+    is_masked.then(|| masks(0, seeds).ok()).flatten()
+}
+
 /// Refuses a plan of which masks of branches would be too long: those of one, or of all together, which are made at once.
 ///
 /// # Errors

@@ -26,7 +26,7 @@
 
 use crate::bank::SecretBank;
 use crate::cost::{HASH_BITS, to_all};
-use crate::planted::open_committed;
+use crate::planted::{open_committed, will_commit};
 use crate::share::Share;
 use crate::vectors::row;
 use sha2::{Digest, Sha256};
@@ -180,7 +180,8 @@ impl Macs {
             Some(coin) => coin,
             None => session.toss(COIN_BYTES)?,
         };
-        let own = self.sigmas(&coin, session.lane());
+        let mut own = self.sigmas(&coin, session.lane());
+        will_commit(session, self.checks, &coin, &mut own)?;
         let at = [MAC_COMMIT, MAC_OPEN].map(|part| At { part, op: self.checks, ..At::default() });
         let check = turn.begin()?;
         let opened = open_committed(session, at, &format!("MAC check {}", check.number()), &own)?;
@@ -224,9 +225,9 @@ impl Macs {
     }
 }
 
-/// The weights of so many elements of the vector of this number that a check weighs, from its coin: for attackers.
-pub fn check_weights(coin: &[u8], number: usize, domain: Domain, count: usize) -> Vec<u128> {
-    let weights = weights(coin, 0, number, row(domain, count));
+/// The weights of so many elements of the vector of this number that a lane's check weighs, from its coin: for attackers.
+pub fn check_weights(coin: &[u8], lane: u16, number: usize, domain: Domain, count: usize) -> Vec<u128> {
+    let weights = weights(coin, lane, number, row(domain, count));
     with_element!(domain, E => weights.words::<E>().iter().map(|weight| weight.to_u128()).collect())
 }
 

@@ -30,6 +30,41 @@ pub enum Mistake {
 
 tacit_session::planted!(Mistake, feature = "planted");
 
+/// What a corrupt party does before it commits to its `sigma` of all fields, in a check of this number with this coin.
+#[cfg(feature = "planted")]
+pub type Commits = Box<dyn FnMut(&mut Session, u32, &[u8], &mut [u8]) -> Result<(), Error>>;
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static COMMITS: std::cell::RefCell<Option<Commits>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Lets this thread's party do something before it commits to its `sigma`.
+#[cfg(feature = "planted")]
+pub fn before_commitments(commits: Commits) {
+    COMMITS.set(Some(commits));
+}
+
+/// What a corrupt party does before it commits to its `sigma`.
+#[cfg(feature = "planted")]
+pub(crate) fn will_commit(
+    session: &mut Session,
+    check: u32,
+    coin: &[u8],
+    sigmas: &mut [u8],
+) -> Result<(), Error> {
+    COMMITS.with_borrow_mut(|commits| {
+        commits.as_mut().map_or(Ok(()), |commits| commits(session, check, coin, sigmas))
+    })
+}
+
+/// Nothing.
+#[cfg(not(feature = "planted"))]
+#[allow(clippy::unnecessary_wraps)]
+pub(crate) const fn will_commit(_: &mut Session, _: u32, _: &[u8], _: &mut [u8]) -> Result<(), Error> {
+    Ok(())
+}
+
 /// [`Session::open_committed`], or with a mistake commitments aren't compared.
 pub(crate) fn open_committed(
     session: &mut Session,

@@ -2,7 +2,7 @@
 
 use crate::client::AdditiveClient;
 use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
-use crate::demand::{demand, refuse_long_arms};
+use crate::demand::{demand, refuse_long_arms, seeds_of_branch};
 use crate::engine::{AdditiveEngine, has_messages};
 use crate::keep;
 use crate::macs;
@@ -118,7 +118,7 @@ impl Protocol for Additive {
         demand(plan, participants, self.manner())
     }
 
-    /// Of all that preprocessing stocks; masks for inputs if there are MACs.
+    /// Of all that preprocessing stocks; masks for inputs if there are MACs, and for branches if all have the same length.
     fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
         let domains = self.preprocessing.stocked();
         if domains.is_empty() {
@@ -135,7 +135,14 @@ impl Protocol for Additive {
         if self.is_authenticated() {
             stocks.push(("masks", domains.iter().flat_map(masks).collect()));
         }
+        if let Some(of_branch) = seeds_of_branch(self.manner(), parties) {
+            stocks.push(("branches", vec![of_branch]));
+        }
         stocks
+    }
+
+    fn material_values(&self) -> String {
+        self.preprocessing.material_values()
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {

@@ -34,8 +34,8 @@ impl StateArgs {
 
 pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result<(), Failure> {
     match command {
-        StateCommand::List(folder) => list(context, &open(folder)?),
-        StateCommand::Show { folder, name } => show(context, &open(folder)?, name),
+        StateCommand::List(folder) => list(context, &look(folder)?),
+        StateCommand::Show { folder, name } => show(context, &look(folder)?, name),
         StateCommand::Refresh(args) => refresh(context, args),
         StateCommand::Export { folder, file } => {
             open(folder)?.export(file)?;
@@ -44,22 +44,33 @@ pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result
         }
         StateCommand::Import { folder, file } => {
             let state = State::import(file, &folder.folder, key(folder)?)?;
-            list(context, &state)
+            list(context, &state.list())
         }
         StateCommand::Drop { folder, value } => {
             let mut state = open(folder)?;
             state.drop_value(value)?;
-            list(context, &state)
+            list(context, &state.list())
         }
     }
 }
 
-/// A folder that is there.
+/// A folder that is there, to be changed or copied.
 fn open(args: &FolderArgs) -> Result<State, Failure> {
-    if !args.folder.is_dir() {
-        return Err(Failure::usage(format!("there is no folder {}", args.folder.display())));
-    }
+    refuse_missing(args)?;
     Ok(State::open(&args.folder, key(args)?)?)
+}
+
+/// What lies in a folder that is there, whether a server has it open or not.
+fn look(args: &FolderArgs) -> Result<Vec<Listed>, Failure> {
+    refuse_missing(args)?;
+    Ok(State::look(&args.folder, key(args)?)?)
+}
+
+fn refuse_missing(args: &FolderArgs) -> Result<(), Failure> {
+    if args.folder.is_dir() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("there is no folder {}", args.folder.display())))
 }
 
 /// The key of the party whose folder it is, if it has one.
@@ -86,8 +97,7 @@ fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure>
 }
 
 /// All that is known of a name.
-fn show(context: &mut Context<'_>, state: &State, name: &str) -> Result<(), Failure> {
-    let all = state.list();
+fn show(context: &mut Context<'_>, all: &[Listed], name: &str) -> Result<(), Failure> {
     let mut versions = all.iter().filter(|listed| listed.about.name == name).peekable();
     if versions.peek().is_none() {
         return Err(Failure::input(format!("nothing is kept under the name {name:?}")));
@@ -129,9 +139,8 @@ fn details(about: &About) -> Vec<String> {
     lines
 }
 
-fn list(context: &mut Context<'_>, state: &State) -> Result<(), Failure> {
-    let listed = state.list();
-    for value in &listed {
+fn list(context: &mut Context<'_>, listed: &[Listed]) -> Result<(), Failure> {
+    for value in listed {
         context.line(&if context.json { to_json(value).to_string() } else { to_text(value) })?;
     }
     if listed.is_empty() && !context.json {

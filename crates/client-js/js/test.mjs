@@ -13,8 +13,18 @@ const vectors = readdirSync(folder).map((name) => JSON.parse(readFileSync(new UR
 
 test("there are vectors of each protocol", () => {
   const protocols = vectors.map((vector) => vector.protocol).sort();
-  assert.deepEqual(protocols, ["astra", "astra-malicious", "replicated", "replicated-malicious"]);
+  assert.deepEqual(protocols, ["astra", "astra-malicious", "gmw", "replicated", "replicated-malicious"]);
 });
+
+// Five numbers of a vector's elements: if these are bits, each number's follow one another, the lowest first.
+const numbers = (elements, { of }) => {
+  if (of !== "bits") {
+    return signed(elements, Number(of.replace("ring", "")));
+  }
+  const width = elements.length / 5;
+  const number = (at) => elements.slice(width * at, width * (at + 1)).reduce((sum, bit, row) => sum | (bit << BigInt(row)), 0n);
+  return signed([0, 1, 2, 3, 4].map(number), width);
+};
 
 for (const { protocol, shares, opens } of vectors) {
   test(`${protocol}: inputs are shared and outputs opened as in a run`, () => {
@@ -22,11 +32,11 @@ for (const { protocol, shares, opens } of vectors) {
       assert.deepEqual(client.call(request), answer);
     }
     const [{ request }] = opens;
-    const bits = Number(request.of.replace("ring", ""));
     const { do: _, ...open } = request;
-    assert.deepEqual(signed(client.open(open), bits), [-3000n, 5n, 0n, 49n, -8000n]);
-    const { do: __, values, ...share } = shares[0].request;
-    assert.deepEqual(client.share({ ...share, values: values.map(BigInt) }), shares[0].answer.messages);
+    assert.deepEqual(numbers(client.open(open), request), [-3000n, 5n, 0n, 49n, -8000n]);
+    const { do: way, values, ...share } = shares[0].request;
+    const shared = way === "share" ? client.share.bind(client) : client.shareAdditive.bind(client);
+    assert.deepEqual(shared({ ...share, values: values.map(BigInt) }), shares[0].answer.messages);
   });
 
   test(`${protocol}: what doesn't fit is no output`, () => {

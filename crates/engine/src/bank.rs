@@ -5,11 +5,13 @@
 //! additive component is shared by itself in its own.
 
 mod opened;
+mod places;
 mod sorting;
 #[cfg(test)]
 mod tests;
 
 use crate::{Clear, Error, with_element, with_word};
+use places::{LayOut, Places};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -85,6 +87,9 @@ pub struct Bank {
     part: Part,
     plan: Arc<Plan>,
     registers: Vec<Option<Buffer>>,
+    /// Memory that [`Bank::reserve`] laid out, and of each register which of it is its own whenever it is written.
+    places: Places,
+    /// Other memory that is free.
     spare: Vec<Buffer>,
 }
 
@@ -92,12 +97,13 @@ impl Bank {
     /// No register has memory yet.
     pub fn new(plan: Arc<Plan>, part: Part) -> Self {
         let registers = (0..plan.registers.len()).map(|_| None).collect();
-        Self { part, plan, registers, spare: Vec::new() }
+        Self { part, plan, registers, places: Places::default(), spare: Vec::new() }
     }
 
     /// Goes on to another plan, with the same memory.
     pub fn next(&mut self, plan: Arc<Plan>) {
-        self.spare.extend(self.registers.drain(..).flatten());
+        self.spare
+            .extend(self.registers.drain(..).flatten().chain(std::mem::take(&mut self.places).memory()));
         self.registers.resize_with(plan.registers.len(), || None);
         self.plan = plan;
     }
@@ -106,30 +112,23 @@ impl Bank {
     /// there a fresh page costs more than what is computed on it. Goes through the plan's registers in its order.
     pub fn reserve(&mut self) {
         let plan = self.plan.clone();
+        let mut layout = LayOut::new(plan.registers.len());
+        let make = |layout: &mut LayOut, reg: Reg| layout.make(reg, bytes_of(plan.register(reg)));
         let public = plan.public_inputs.iter().map(|input| input.reg);
         let kept = plan.kept.iter().map(|kept| kept.reg);
         for reg in plan.inputs.iter().map(|input| input.reg).chain(public).chain(kept) {
-            self.make(reg);
+            make(&mut layout, reg);
         }
         for (at, level) in plan.levels.iter().enumerate() {
             for step in plan.copies_before(at).chain(&level.local) {
-                self.make(step.writes());
+                make(&mut layout, step.writes());
             }
             for reg in level.stages.iter().flat_map(|stage| plan.op(stage.op).kind.writes()) {
-                self.make(reg);
+                make(&mut layout, reg);
             }
-            for &reg in &level.free {
-                self.free(reg);
-            }
+            level.free.iter().for_each(|&reg| layout.free(reg));
         }
-        for reg in 0..plan.registers.len() as Reg {
-            self.free(reg);
-        }
-        for buffer in &mut self.spare {
-            let bytes = buffer.capacity();
-            buffer.reuse(bytes);
-            touch(buffer.bytes_mut());
-        }
+        self.places = layout.end();
     }
 
     /// A register's shape.
@@ -157,7 +156,8 @@ impl Bank {
     pub fn make(&mut self, reg: Reg) -> &mut Buffer {
         let bytes = bytes_of(self.shape(reg));
         if self.registers[reg as usize].is_none() {
-            self.registers[reg as usize] = Some(self.memory(bytes));
+            let own = self.places.take(reg, bytes);
+            self.registers[reg as usize] = Some(own.unwrap_or_else(|| self.memory(bytes)));
         }
         self.registers[reg as usize].as_mut().expect("memory was just given")
     }
@@ -184,13 +184,14 @@ impl Bank {
     /// Frees a register.
     pub fn free(&mut self, reg: Reg) {
         if let Some(buffer) = self.registers[reg as usize].take() {
-            self.spare.push(buffer);
+            self.spare.extend(self.places.give_back(reg, buffer));
         }
     }
 
     /// Overwrites all memory, of registers that are written and of those that are free.
     pub fn wipe(&mut self) {
-        self.registers.iter_mut().flatten().chain(&mut self.spare).for_each(Buffer::wipe);
+        let written = self.registers.iter_mut().flatten();
+        written.chain(self.places.free()).chain(&mut self.spare).for_each(Buffer::wipe);
     }
 
     /// Runs a linear step. `tick` is called now and then in what may take long.

@@ -206,8 +206,7 @@ impl Engine for ClearEngine {
 
     fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         let reg = self.plan.kept[kept as usize].reg;
-        self.bank.put(reg, share.part(0, self.plan.register(reg))?);
-        Ok(())
+        share.read(0, self.plan.register(reg), self.bank.make(reg))
     }
 
     fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {

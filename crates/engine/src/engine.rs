@@ -195,6 +195,11 @@ pub trait Protocol: Send + Sync {
         let others = own.filter(|(known, value)| known.usual() != *value);
         others.map(|(known, value)| format!("{}={value}", known.name)).collect::<Vec<_>>().join(" ")
     }
+    /// Those of them that stores of supplies depend on, in words: what is made under one set of values is good for runs under any
+    /// other with the same of these.
+    fn material_values(&self) -> String {
+        self.parameter_values()
+    }
     /// The parties that play `P_0`, `P_1` and so on; nobody if all are alike.
     fn roles(&self) -> Vec<usize> {
         Vec::new()

@@ -137,36 +137,40 @@ impl KeptShare {
         message_bytes(self.domain, self.cols)
     }
 
-    /// A part for a register of one row. Of what was kept in the ring of 64 bits a narrower ring takes the low ones: that is
-    /// linear, and so takes a sharing to one of the same numbers.
+    /// A part for a register of one row ([`KeptShare::read`]).
     ///
     /// # Errors
     /// [`Error::Refused`] if there is no such part, it has another length than its shape says, or the register's is another.
     pub fn part(&self, number: u8, shape: Register) -> Result<Buffer, Error> {
+        let mut data = Buffer::new(bytes_of(shape.domain, shape.cols));
+        self.read(number, shape, &mut data)?;
+        Ok(data)
+    }
+
+    /// Writes a part to the memory of a register of one row. Of what was kept in the ring of 64 bits a narrower ring takes the low
+    /// ones: that is linear, and so takes a sharing to one of the same numbers.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if there is no such part, it has another length than its shape says, or the register's is another.
+    pub fn read(&self, number: u8, shape: Register, out: &mut Buffer) -> Result<(), Error> {
         let part = self.parts.iter().find(|part| part.number == number);
         let part = part.ok_or_else(|| refused("it is another party's share, or of another sharing"))?;
         if part.bytes.len() != self.part_bytes() || shape.cols != self.cols {
             return Err(refused("it has another length than the plan's"));
         }
-        let mut data = Buffer::new(bytes_of(self.domain, self.cols));
-        unpack_columns(self.shape(), &part.bytes, 0..self.cols, &mut data);
         match (self.domain, shape.domain) {
-            (kept, read) if kept == read => Ok(data),
-            (Domain::Ring(Width::W64), Domain::Ring(width)) => {
-                let mut low = Buffer::new(bytes_of(shape.domain, shape.cols));
-                with_word!(width, W => {
-                    for (out, &word) in low.words_mut::<W>().iter_mut().zip(data.words::<u64>()) {
-                        *out = W::from_u64(word);
-                    }
-                });
-                data.wipe();
-                Ok(low)
+            (kept, read) if kept == read => {
+                // Bits may end before their memory does.
+                out.bytes_mut().fill(0);
+                unpack_columns(self.shape(), &part.bytes, 0..self.cols, out);
             }
-            _ => {
-                data.wipe();
-                Err(refused("its elements are others than the plan's"))
-            }
+            (Domain::Ring(Width::W64), Domain::Ring(width)) => with_word!(width, W => {
+                let words = part.bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
+                out.words_mut::<W>().iter_mut().zip(words).for_each(|(out, word)| *out = W::from_u64(word));
+            }),
+            _ => return Err(refused("its elements are others than the plan's")),
         }
+        Ok(())
     }
 }
 

@@ -8,6 +8,10 @@
 pub enum Mistake {
     /// Parties don't compare what they were given as public inputs.
     PublicInputsNotCompared,
+    /// A turn at a key's checks ends with a check's beginning, not with its verdict: lanes check at once.
+    ChecksAtOnce,
+    /// Nothing is checked before what is opened under masks that hide a range alone.
+    OpenedUnchecked,
 }
 
 tacit_session::planted!(Mistake, feature = "planted");

@@ -137,6 +137,14 @@ impl Preprocessing for Transferred {
         &[Domain::Bits]
     }
 
+    /// Masks are seeds or come at full length; triples are the same whatever they are made of, and whatever draws them.
+    fn material_values(&self) -> String {
+        match self.mask_gen {
+            MaskGen::Seeds => String::new(),
+            MaskGen::Vectors => format!("branching={}", self.value("branching")),
+        }
+    }
+
     fn parameters(&self) -> &'static [Parameter] {
         &[OT_HEIGHT, BRANCHING]
     }

@@ -68,6 +68,7 @@ pub fn init(
         max_wrong_passwords: 10,
         max_skew: 300,
         max_datagram: 1400,
+        max_of_address: 64,
     };
     let text = toml::to_string(&settings).map_err(|error| Failure::Refused(error.to_string()))?;
     setup::init(folder, 3, &["admin".to_owned()], inside, port + 5).map_err(tacit::Error::Setup)?;

@@ -87,6 +87,7 @@ impl Bench {
             settings.protocol.clone_from(&self.protocol);
             // A few clients log in many times at a time, and each login counts while it is under way.
             settings.max_wrong_passwords = self.count.max(settings.max_wrong_passwords);
+            settings.max_of_address = self.clients.max(settings.max_of_address);
             let text = toml::to_string(&settings).map_err(refused)?;
             fs::write(file, text)?;
         }

@@ -253,14 +253,14 @@ fn times(
     let mut flags = request.options & flag::MAY_POSTDATE;
     let mut starttime = None;
     if request.options & flag::POSTDATED != 0 {
-        let from = request.from.ok_or(Code::CannotPostdate)?;
+        let from =
+            request.from.filter(|from| *from >= now - settings.max_skew).ok_or(Code::CannotPostdate)?;
         if from > now + settings.max_renewable_life {
             return Err(Code::Policy);
         }
-        if from > now + settings.max_skew {
-            flags |= flag::POSTDATED | flag::INVALID;
-            starttime = Some(from);
-        }
+        // However soon that is (RFC 4120, section 3.1.3): clients refuse a ticket that begins at another time.
+        flags |= flag::POSTDATED | flag::INVALID;
+        starttime = Some(from);
     } else if request.from.is_some_and(|from| from > now + settings.max_skew) {
         return Err(Code::CannotPostdate);
     }

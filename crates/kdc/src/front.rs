@@ -2,6 +2,7 @@
 //! does; all that it could do is to keep requests or replies back.
 
 mod aside;
+mod quota;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
 use crate::wire::{self, Kind, SILENCE, Timed};
 use aside::{Aside, Joined};
+use quota::Quota;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Requests that wait at most; others get no answer, and come again.
+/// Requests that wait at most; others are told that there is no service (error 29).
 const QUEUE: usize = 256;
 /// Connections of clients by TCP at most.
 const CONNECTIONS: usize = 256;
@@ -79,8 +81,9 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
         let by_tcp = counter.clone();
-        scope.spawn(move || accept(&clients, &by_tcp, serve_client));
-        scope.spawn(move || accept(&admins, &orders, serve_admin));
+        let links = || Quota::new(CONNECTIONS, settings.max_of_address);
+        scope.spawn(move || accept(&clients, &by_tcp, &links(), serve_client));
+        scope.spawn(move || accept(&admins, &orders, &links(), serve_admin));
         scope.spawn(move || take_datagrams(&datagrams, settings, &counter));
         for _ in 0..BATCHES {
             scope.spawn(|| work(settings, &queue, &aside));
@@ -90,27 +93,25 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes connections, each in a thread.
+/// Takes connections, each in a thread. Those for which there is no place are closed at once.
 fn accept<Q: Clone + Send + 'static>(
     listener: &TcpListener,
     queue: &Q,
+    quota: &Arc<Quota>,
     serve: fn(&mut TcpStream, &Q) -> io::Result<()>,
 ) {
-    let open = Arc::new(());
     for link in listener.incoming() {
         let Ok(mut link) = link else {
             // Such as too many open files.
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if Arc::strong_count(&open) > CONNECTIONS {
-            continue;
-        }
-        let (queue, counted) = (queue.clone(), open.clone());
+        let Some(place) = link.peer_addr().ok().and_then(|client| quota.take(client.ip())) else { continue };
+        let queue = queue.clone();
         let _ = thread::Builder::new().spawn(move || {
             let _ = link.set_read_timeout(Some(SILENCE)).and_then(|()| link.set_write_timeout(Some(SILENCE)));
             // Whoever is there has gone, and asks again if it likes.
-            drop((serve(&mut link, &queue), counted));
+            drop((serve(&mut link, &queue), place));
         });
     }
 }
@@ -141,35 +142,54 @@ fn serve_admin(link: &mut TcpStream, jobs: &SyncSender<Job>) -> io::Result<()> {
 fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
     let mut buffer = vec![0; wire::MAX_FRAME];
     let waiting: Arc<Mutex<Vec<Datagram>>> = Arc::default();
+    let quota = Quota::new(QUEUE, settings.max_of_address);
     loop {
         let Ok((count, client)) = socket.recv_from(&mut buffer) else { continue };
-        let (request, Ok(socket)) = (buffer[..count].to_vec(), socket.try_clone()) else { continue };
+        let (request, Ok(replies)) = (buffer[..count].to_vec(), socket.try_clone()) else { continue };
         // One that is being answered isn't asked again.
         let asked = (client, request.clone());
-        {
-            let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            if waiting.len() >= QUEUE || waiting.contains(&asked) {
-                continue;
-            }
-            waiting.push(asked.clone());
+        let mut all = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.contains(&asked) {
+            continue;
         }
-        let (counter, waiting) = (counter.clone(), waiting.clone());
-        let most = settings.max_datagram;
-        let again = waiting.clone();
+        let Some(place) = quota.take(client.ip()) else {
+            drop(all);
+            refuse(socket, counter, &asked);
+            continue;
+        };
+        all.push(asked.clone());
+        drop(all);
+        let (counter, most) = (counter.clone(), settings.max_datagram);
+        let (waiting_too, ended) = (waiting.clone(), asked.clone());
         let spawned = thread::Builder::new().spawn(move || {
             if let Some(mut reply) = counter.ask(&request) {
                 if reply.len() > most {
                     // The client asks again by TCP.
                     reply = counter.error(Code::TooBig);
                 }
-                let _ = socket.send_to(&reply, client);
+                let _ = replies.send_to(&reply, client);
+            } else {
+                refuse(&replies, &counter, &ended);
             }
-            waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != asked);
+            forget(&waiting_too, &ended);
+            drop(place);
         });
         if spawned.is_err() {
-            again.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            forget(&waiting, &asked);
         }
     }
+}
+
+/// Tells a client that there is no service now. Whoever sends a few bytes under another one's address has that one sent no more.
+fn refuse(socket: &UdpSocket, counter: &Counter, (client, request): &Datagram) {
+    let reply = counter.error(Code::Unavailable);
+    if reply.len() <= request.len() {
+        let _ = socket.send_to(&reply, client);
+    }
+}
+
+fn forget(waiting: &Mutex<Vec<Datagram>>, ended: &Datagram) {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != ended);
 }
 
 /// Has the servers answer what has come, all that waits together, again and again.

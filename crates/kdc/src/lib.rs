@@ -12,7 +12,7 @@
 //! | [`realm`] | settings and principals |
 //! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
-//! | [`order`], [`admin`] | new keys |
+//! | [`order`], [`admin`], [`refresh`] | new keys, and fresh shares of them |
 //! | [`client`], [`mod@bench`] | a client, and how many a realm serves |
 //! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
@@ -32,6 +32,7 @@ pub mod order;
 pub mod programs;
 pub mod readers;
 pub mod realm;
+pub mod refresh;
 pub mod server;
 #[cfg(test)]
 mod testing;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use tacit_kdc::admin::{self, Origin};
 use tacit_kdc::bench::paper::{self, Paper};
 use tacit_kdc::bench::{Bench, gcm};
@@ -14,6 +15,7 @@ use tacit_kdc::front;
 use tacit_kdc::keytab;
 use tacit_kdc::order::Change;
 use tacit_kdc::realm::Settings;
+use tacit_kdc::refresh;
 use tacit_kdc::server::{Failure, Server};
 use zeroize::Zeroizing;
 
@@ -75,6 +77,14 @@ enum Command {
     Lock(Who),
     /// Takes that back
     Unlock(Who),
+    /// Gives all keys fresh shares; to be called at all three servers, when they are stopped
+    Refresh {
+        /// The server's folder
+        folder: PathBuf,
+        /// Seconds that it waits for the others, for each key
+        #[arg(long, default_value_t = 60)]
+        within: u64,
+    },
     /// Measures how many requests a realm on this machine answers
     Bench(BenchArgs),
     /// Strikes a principal off, and drops its key
@@ -176,6 +186,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Lock(who) => change(&who, Change::Lock),
         Command::Unlock(who) => change(&who, Change::Unlock),
         Command::Delete(who) => change(&who, Change::Delete),
+        Command::Refresh { folder, within } => {
+            let count = refresh::all(&folder, Duration::from_secs(within))?;
+            println!("fresh shares of {count} keys");
+            Ok(())
+        }
         Command::Bench(args) => bench(&args),
     }
 }

@@ -10,7 +10,7 @@ use tacit::program::{Builder, Data, Dtype, Index, NodeId, ProgramError, Recipien
 use tacit::{Compiled, Error, Fill};
 
 /// How many requests go together: the least of these that they fit into.
-pub const TOGETHER: [usize; 3] = [1, 4, 16];
+pub const TOGETHER: [usize; 4] = [1, 4, 16, 64];
 
 /// How many requests come together at most: they run a few at a time.
 pub const MAX_REQUESTS: usize = crate::wire::MAX_BATCH;

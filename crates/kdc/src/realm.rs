@@ -39,6 +39,9 @@ pub struct Settings {
     pub max_skew: i64,
     /// Bytes that a reply by UDP may have.
     pub max_datagram: usize,
+    /// Datagrams that wait, and links, that the front takes of one address at a time.
+    #[serde(default = "of_address")]
+    pub max_of_address: usize,
 }
 
 fn renewable_life() -> i64 {
@@ -47,6 +50,10 @@ fn renewable_life() -> i64 {
 
 fn wrong_passwords() -> usize {
     10
+}
+
+fn of_address() -> usize {
+    64
 }
 
 impl Settings {
@@ -223,6 +230,12 @@ impl Principals {
     /// Records of orders that broke off: no key is kept as one of them.
     pub fn torn(&self) -> Vec<String> {
         self.begun.iter().cloned().collect()
+    }
+
+    /// The records of all keys, old ones, too.
+    pub fn records(&self) -> BTreeSet<String> {
+        let old = |principal: &Principal| principal.old.clone().into_iter().map(|old| old.record);
+        self.live.values().flat_map(|principal| old(principal).chain([principal.record.clone()])).collect()
     }
 
     /// Strikes one off: the records of its keys. Its name's next key has a greater version.

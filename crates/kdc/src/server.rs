@@ -341,7 +341,7 @@ impl Server {
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
         let mut principals = Principals::load(&file)?;
-        if drop_torn(&mut state, &mut principals)? {
+        if drop_ended(&mut state, &mut principals, now())? {
             principals.save(&file)?;
         }
         let serving = Serving {
@@ -417,28 +417,34 @@ impl Server {
     }
 }
 
-/// Drops what was kept for orders that broke off: whether there was any.
-fn drop_torn(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
-    let torn = principals.torn();
+/// Drops what was kept for orders that broke off, and keys under which no ticket can be good any more: whether there was any.
+pub(crate) fn drop_ended(state: &mut State, principals: &mut Principals, now: i64) -> Result<bool, Error> {
+    let (torn, expired) = (principals.torn(), principals.expire(now));
     let kept: BTreeSet<String> = state
         .list()
         .into_iter()
         .filter(|listed| listed.standing != Standing::Dropped)
         .map(|listed| listed.about.name)
         .collect();
-    for record in &torn {
+    let whys = [
+        (&torn, "its order broke off"),
+        (&expired, "it is an old key's, and no ticket under it is good any more"),
+    ];
+    for (record, why) in
+        whys.into_iter().flat_map(|(records, why)| records.iter().map(move |record| (record, why)))
+    {
         if kept.contains(record) {
             state.drop_value(record)?;
-            log(format_args!("dropped {record}: its order broke off"));
+            log(format_args!("dropped {record}: {why}"));
         }
         principals.end(record);
     }
-    Ok(!torn.is_empty())
+    Ok(!torn.is_empty() || !expired.is_empty())
 }
 
 /// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols
 /// under which a server that deviates learns more than it should.
-fn admit(config: &Config, settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn admit(config: &Config, settings: &Settings) -> Result<(), Failure> {
     if config.own_key(b"tacit kdc has keys").map_err(Error::Setup)?.is_none() {
         let reason = "parties.toml says transport = \"tcp\": orders are proved by keys of TLS, so a KDC takes no other";
         return Err(Failure::Refused(reason.to_owned()));

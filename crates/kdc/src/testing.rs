@@ -35,6 +35,7 @@ pub(crate) fn settings(realm: &str, enctype: Enctype) -> Settings {
         max_wrong_passwords: 10,
         max_skew: 300,
         max_datagram: 1400,
+        max_of_address: 64,
     }
 }
 

@@ -6,6 +6,7 @@ use common::{SETUP, SETUP_ECHOES, check_triples, play, play_in, plus};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use tacit_kernel::field::Fp128;
+use tacit_kernel::gf128::Gf128;
 use tacit_kernel::mersenne::Fp;
 use tacit_mascot::{FieldElement, Preprocessing, step};
 use tacit_net::{Event, Frame};
@@ -82,6 +83,7 @@ fn a_flipped_bit_is_noticed_in_other_fields() {
     a_flipped_bit_is_noticed::<Fp<1>>(&CORRUPT[..2]);
     a_flipped_bit_is_noticed::<Fp<4>>(&CORRUPT[..1]);
     a_flipped_bit_is_noticed::<Fp<8>>(&CORRUPT[..1]);
+    a_flipped_bit_is_noticed::<Gf128>(&CORRUPT[..1]);
 }
 
 fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize, usize)])]) {
@@ -122,6 +124,35 @@ fn other_values_in_other_fields_fail_checks() {
     fail::<Fp<1>>();
     fail::<Fp<4>>();
     fail::<Fp<8>>();
+    // A sum with itself is nothing here, so that half of the factors are as they were.
+    fail::<Gf128>();
+}
+
+/// The transfers below are of pairs: what one party alters on its links the other one of each notices, also beside a third.
+#[test]
+fn a_flipped_bit_in_transfers_is_noticed_or_changes_nothing() {
+    use tacit_ot::step::{ANSWER, COLUMNS, TREES};
+    for part in [TREES, COLUMNS, ANSWER] {
+        let mut noticed = 0;
+        for &(parties, links) in &CORRUPT[1..] {
+            for byte in [0, 1000] {
+                let alter: Interceptor = Box::new(move |message| {
+                    let mut frame = message.frame.clone();
+                    if frame.at.part == part && links.contains(&(message.from, message.to)) {
+                        let at = byte % frame.payload.len();
+                        frame.payload[at] ^= 4;
+                    }
+                    Fate::Replace(vec![frame])
+                });
+                let end = made(parties, alter);
+                // A column or a level of a tree that a receiver's secret doesn't choose.
+                let guessed = part != ANSWER;
+                assert!(guessed || end.is_err(), "part {part:#x}, {parties} parties, byte {byte}");
+                noticed += usize::from(end.is_err());
+            }
+        }
+        assert!(noticed > 0, "part {part:#x}");
+    }
 }
 
 /// Another factor for each bit of the others' key shares.

@@ -244,6 +244,17 @@ pub fn read_first_message(bytes: &[u8]) -> Result<(Agreement, Vec<u8>), Error> {
     Ok((hello.agreement.clone(), hello.to_bytes()))
 }
 
+/// The key of a pair of endpoints of a session that said this first to one another, the one with the lower number first; a pure
+/// function for tests.
+///
+/// # Errors
+/// [`Error::Malformed`] if one is no first message.
+#[doc(hidden)]
+pub fn key_of_first_messages(session: &[u8; 32], low: &[u8], high: &[u8]) -> Result<[u8; 16], Error> {
+    let [low, high] = [Hello::from_bytes("peer", low)?, Hello::from_bytes("peer", high)?];
+    Ok(pair_key(session, &low.seed, &high.seed))
+}
+
 /// The run's identity: the hash of what was agreed and of all parties' nonces.
 pub(crate) fn identity(agreement: &Agreement, nonces: &[[u8; 32]]) -> [u8; 32] {
     let mut hash = Sha256::new_with_prefix(b"tacit session 1");

@@ -23,7 +23,7 @@ pub use entropy::{Entropy, OsEntropy};
 pub use error::{Disagreement, Error};
 pub use handshake::{Agreement, ProgramStep};
 #[doc(hidden)]
-pub use handshake::{read_first_message, write_first_message};
+pub use handshake::{key_of_first_messages, read_first_message, write_first_message};
 pub use session::Session;
 pub use tacit_net::{At, Limits, Mesh, Phase};
 pub use tacit_wire::{Draw, PrssStream, step};

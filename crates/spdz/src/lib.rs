@@ -28,10 +28,7 @@ pub static MASCOT: Additive = Additive {
         security: Security::MaliciousAbort,
         source: "Damgard et al. 2012, Keller et al. 2016",
     },
-    capabilities: Capabilities::masked_opening(Field::Fp128)
-        .with(Feature::PublicInputs)
-        .with(Feature::Keep)
-        .with(Feature::Gather),
+    capabilities: Capabilities::masked_opening(Field::Fp128).with(Feature::Keep),
     fields: &FIELDS,
     preprocessing: &Mascot,
 };

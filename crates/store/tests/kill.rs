@@ -275,7 +275,7 @@ fn a_process_killed_at_any_instant_is_given_no_supply_twice() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; `make test-long` runs it"]
 fn a_process_killed_two_thousand_times_is_given_nothing_twice() {
     (1..=20).for_each(|seed| lives(100, seed % 2 == 0, seed));
 }

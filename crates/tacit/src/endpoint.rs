@@ -215,9 +215,13 @@ impl Endpoint {
 
 /// What any run under a protocol depends on: the version, and the protocol's own parameters.
 pub(crate) fn parameters_of(protocol: &dyn Protocol) -> String {
-    let own = protocol.parameter_values();
+    of_version(&protocol.parameter_values())
+}
+
+/// The version, and such values of a protocol's parameters.
+pub(crate) fn of_version(values: &str) -> String {
     let version = concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned();
-    if own.is_empty() { version } else { version + ", " + &own }
+    if values.is_empty() { version } else { version + ", " + values }
 }
 
 /// A program with its plan for a protocol, and who its names are.

@@ -1,6 +1,6 @@
 //! Supplies: sessions that fill stores with what any program draws from.
 
-use crate::endpoint::{Endpoint, check_count, parameters_of};
+use crate::endpoint::{Endpoint, check_count, of_version, parameters_of};
 use crate::lanes::Tally;
 use crate::local::{all_of, together};
 use crate::offline::{Made, aborted, confirm, finish, prepared};
@@ -176,7 +176,7 @@ fn binding(protocol: &dyn Protocol, parties: &[String], me: usize) -> Binding {
         parties: parties.to_vec(),
         clients: Vec::new(),
         protocol: protocol.spec().name.to_owned(),
-        parameters: parameters_of(protocol),
+        parameters: of_version(&protocol.material_values()),
         plan: None,
     }
 }

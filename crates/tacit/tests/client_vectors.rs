@@ -91,6 +91,34 @@ fn shared(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
     json!({"request": request.expect("two seeds give what was sent"), "answer": sent})
 }
 
+/// How an input was shared of which all parties but the first have a stream's share: the request, and what that one was sent.
+fn shared_additively(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
+    let shape = plan.register(plan.inputs[input as usize].reg);
+    let of = |from: usize, to: usize, part: u16| {
+        messages(trace, move |delivery| (delivery.from, delivery.to, delivery.at.part) == (from, to, part))
+    };
+    let id: [u8; 32] = of(0, ALICE, step::CONFIRM)[0].clone().try_into().unwrap();
+    let key = |party: usize| {
+        let [low, high] = [(party, ALICE), (ALICE, party)].map(|(from, to)| of(from, to, step::HELLO));
+        hex(&tacit_session::key_of_first_messages(&id, &low[0], &high[0]).unwrap())
+    };
+    let sent = |to: usize| {
+        let is_it = move |delivery: &&Delivery| {
+            (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (ALICE, to, step::INPUT, input)
+        };
+        messages(trace, is_it)
+    };
+    assert!((1..ALICE).all(|party| sent(party).is_empty()), "others have their shares by their streams");
+    let sent = json!({"messages": sent(0).iter().map(|message| hex(message)).collect::<Vec<_>>()});
+    let values: Vec<String> = values.to_words().iter().map(ToString::to_string).collect();
+    let keys: Vec<String> = (1..ALICE).map(key).collect();
+    let request = json!({
+        "do": "share-additive", "input": input, "keys": keys, "lane": 0, "of": kind(shape.domain), "values": values
+    });
+    assert_eq!(call(&request), sent);
+    json!({"request": request, "answer": sent})
+}
+
 /// How an output was opened: the request, and what came out.
 fn opened(trace: &[Delivery], plan: &Plan, output: u32, family: &str, learnt: &Clear) -> Json {
     let shape = plan.register(plan.outputs[output as usize].reg);
@@ -141,6 +169,7 @@ fn a_clients_half_without_io_makes_the_bytes_of_a_run() {
         ("replicated-malicious", "replicated"),
         ("astra", "astra"),
         ("astra-malicious", "astra"),
+        ("gmw", "gmw"),
     ] {
         let protocol: &'static Arc<dyn Protocol> = Box::leak(Box::new(tacit::protocol(name).unwrap()));
         let compiled = program().for_protocol(&**protocol).unwrap();
@@ -154,6 +183,7 @@ fn a_clients_half_without_io_makes_the_bytes_of_a_run() {
         let run = case.run(&Draws::fixed(1));
         let outcomes = run.outcomes();
         let trace = run.trace.deliveries();
+        let shared = if name == "gmw" { shared_additively } else { shared };
         let shares: Vec<Json> =
             [0, 2].map(|input| shared(trace, &case.plan, input, &case.inputs[input as usize])).to_vec();
         let learnt = |output: u32| outcomes[ALICE].outputs[output as usize].as_ref().unwrap();

@@ -36,7 +36,7 @@ fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
 }
 
 #[test]
-#[ignore = "takes a gigabyte of memory and some ten seconds"]
+#[ignore = "takes a gigabyte of memory and some ten seconds; `make test-long` runs it"]
 fn all_parties_give_more_than_an_inbox_holds() {
     check(7_000_000, |builder, inputs| {
         for &input in inputs {
@@ -47,7 +47,7 @@ fn all_parties_give_more_than_an_inbox_holds() {
 }
 
 #[test]
-#[ignore = "takes a gigabyte of memory and some ten seconds"]
+#[ignore = "takes a gigabyte of memory and some ten seconds; `make test-long` runs it"]
 fn all_parties_and_a_client_learn_more_than_an_inbox_holds() {
     check(7_000_000, |builder, inputs| {
         builder.reveal(inputs[0], Recipient::Role("P1".into())).unwrap();

@@ -12,8 +12,8 @@ use tacit::advanced::session::step;
 use tacit::advanced::store::{Available, Store, WHOLE};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::{
-    Compiled, Endpoint, Error, Instance, Kept, Local, Report, Source, StorePath, play, price, price_offline,
-    protocol, protocols,
+    Compiled, Endpoint, Error, Filling, Instance, Kept, Local, Report, Source, StorePath, play, price,
+    price_offline, protocol, protocols,
 };
 use tacit_testkit::{Deviation, Fate, Interceptor, World};
 use tempfile::TempDir;
@@ -495,9 +495,9 @@ fn who_tells_two_parties_different_things_about_its_store_is_noticed() {
 }
 
 /// `x & y` where a bit is set, else `x ^ (!(x | y) & y)`: an AND in one arm, two in the other one.
-fn branch() -> Arc<Compiled> {
+fn branch(cols: usize) -> Arc<Compiled> {
     let mut build = Builder::new();
-    let [x, y] = ["P0", "P1"].map(|owner| build.input(owner, owner, Dtype::Bool, &[9], None).unwrap());
+    let [x, y] = ["P0", "P1"].map(|owner| build.input(owner, owner, Dtype::Bool, &[cols], None).unwrap());
     let c = build.input("P0", "c", Dtype::Bool, &[], None).unwrap();
     let (set, not) = (build.if_set(c, x).unwrap(), build.unless_set(c, x).unwrap());
     let both = build.and(set, y).unwrap();
@@ -508,33 +508,79 @@ fn branch() -> Arc<Compiled> {
     Compiled::new(build.finish().unwrap()).unwrap()
 }
 
+/// Runs [`branch`] on these stores, with each condition once, and holds the results right and nothing sent before inputs.
+fn run_branches(local: &Local, folder: &Folder, compiled: &Arc<Compiled>, cols: usize) {
+    let [x, y] = [0b1_0110_1001_u32, 0b0_1100_1010];
+    let bits = |word: u32| (0..cols).map(|bit| word >> (bit % 9) & 1 == 1).collect::<Vec<bool>>();
+    let of = |shape: Vec<usize>, bits| Value { shape, data: Data::Bool(bits) };
+    let name = &local.protocol;
+    for condition in [false, true] {
+        let mut stores = local.open_stores(compiled, &folder.place()).unwrap();
+        let inputs = [of(vec![cols], bits(x)), of(vec![cols], bits(y)), of(vec![], vec![condition])];
+        let run = local.run_stored(compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
+        let expected = bits(if condition { x & y } else { x ^ (!(x | y) & y) });
+        let got = run.outputs[0].as_ref().map(|value| &value.data);
+        assert_eq!(got, Some(&Data::Bool(expected)), "{name}");
+        for (party, traffic) in &run.report.endpoints {
+            assert_eq!(traffic.in_phase(Phase::Offline), 0, "{name}, {party}");
+        }
+    }
+}
+
+/// How a run of [`branch`] on stores that have too little, or something else, ends.
+fn refused(local: &Local, folder: &Folder, compiled: &Arc<Compiled>, cols: usize) -> String {
+    let shapes = [vec![cols], vec![cols], vec![]];
+    let inputs = shapes.map(|shape| Value { data: Data::Bool(vec![true; shape.iter().product()]), shape });
+    let stores = local.open_stores(compiled, &folder.place());
+    let ended = stores.and_then(|mut stores| local.run_stored(compiled, &mut stores, &inputs, &|_, _| {}));
+    ended.map(|_| ()).expect_err("there is no such material").to_string()
+}
+
 /// Triples, masks of branches, and products of bits with vectors come from stores as they come from the run itself, and nothing is
-/// sent ahead.
+/// sent ahead. A block of a store is 64 items of 64 triples: an AND of the longer rows takes two and a half.
 #[test]
 fn branches_draw_from_stores() {
-    for name in ["gmw", "gmw branching=masked-vectors", "gmw branching=motif"] {
-        let (folder, local, compiled) = (Folder::new(), Local::new(name).unwrap(), branch());
+    let all = [
+        ("gmw", 9),
+        ("gmw branching=masked-vectors", 9),
+        ("gmw branching=motif", 9),
+        ("gmw", 10_000),
+        ("gmw branching=masked-vectors", 10_000),
+    ];
+    for (name, cols) in all {
+        let (folder, local, compiled) = (Folder::new(), Local::new(name).unwrap(), branch(cols));
         local.offline(&compiled, 2, &folder.place(), &|_, _| {}).unwrap();
-        let [x, y] = [0b1_0110_1001_u32, 0b0_1100_1010];
-        let bits = |word: u32| (0..9).map(|bit| word >> bit & 1 == 1).collect::<Vec<bool>>();
-        let of = |shape: Vec<usize>, bits| Value { shape, data: Data::Bool(bits) };
-        let run = |condition: bool| {
-            let mut stores = local.open_stores(&compiled, &folder.place())?;
-            let inputs = [of(vec![9], bits(x)), of(vec![9], bits(y)), of(vec![], vec![condition])];
-            local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
-        };
-        for condition in [false, true] {
-            let run = run(condition).unwrap();
-            let expected = bits(if condition { x & y } else { x ^ (!(x | y) & y) });
-            assert_eq!(
-                run.outputs[0].as_ref().map(|value| &value.data),
-                Some(&Data::Bool(expected)),
-                "{name}"
-            );
-            for (party, traffic) in &run.report.endpoints {
-                assert_eq!(traffic.in_phase(Phase::Offline), 0, "{name}, {party}");
-            }
+        run_branches(&local, &folder, &compiled, cols);
+        let refused = refused(&local, &folder, &compiled, cols);
+        assert!(refused.contains("no unused"), "{name}: {refused}");
+    }
+}
+
+/// What is made for any program serves one with branches, whichever way they are taken and whatever triples are made of. Masks of
+/// seeds are for two parties and for three; those of full length are as long as a program's arms.
+#[test]
+fn stocks_have_masks_for_branches() {
+    let compiled = branch(9);
+    for parties in [2, 3] {
+        let folder = Folder::new();
+        let [usual, high, standard, vectors] =
+            ["gmw", "gmw ot-height=8", "gmw branching=standard", "gmw branching=masked-vectors"]
+                .map(|name| Local::among(name, parties).unwrap());
+        let filling = |local: &Local, named: &[_]| Filling::of(&*protocol(&local.protocol)?, parties, named);
+        let wanted = filling(&usual, &[("triples", 448), ("branches", 4)]).unwrap();
+        let made = high.stock(&wanted, &folder.place(), &|_, _| {}).unwrap();
+        assert_eq!(made.len(), parties);
+        for local in [&usual, &standard, &high] {
+            run_branches(local, &folder, &compiled, 9);
         }
-        assert!(run(true).is_err(), "{name}: there is material for two runs");
+        let out = refused(&usual, &folder, &compiled, 9);
+        assert!(out.contains("no unused masks") && out.contains("for branches"), "{out}");
+        let other = refused(&vectors, &folder, &compiled, 9);
+        assert!(other.contains("branching=masked-vectors"), "{other}");
+        for (local, parties) in [(&vectors, parties), (&standard, parties), (&usual, 4)] {
+            let none = Filling::of(&*protocol(&local.protocol).unwrap(), parties, &[("branches", 4)]);
+            let says = none.unwrap_err().to_string();
+            assert!(says.contains("stocks no branches ahead of time; it stocks triples"), "{says}");
+        }
     }
 }

@@ -16,12 +16,16 @@ pub struct Altered {
     protocol: &'static dyn Protocol,
     capabilities: Option<Capabilities>,
     before: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    supply: Option<Supplies>,
 }
+
+/// What a party's engine draws from in a lane.
+type Supplies = Box<dyn Fn(usize, u16) -> Box<dyn Supply> + Send + Sync>;
 
 impl Altered {
     /// A protocol that runs plans for these operations, which it must be able to.
     pub const fn offering(protocol: &'static dyn Protocol, capabilities: Capabilities) -> Self {
-        Self { protocol, capabilities: Some(capabilities), before: None }
+        Self { protocol, capabilities: Some(capabilities), before: None, supply: None }
     }
 
     /// A protocol whose endpoints, of which each is told its number, do something first, such as planting mistakes: each has a
@@ -30,7 +34,22 @@ impl Altered {
         protocol: &'static dyn Protocol,
         before: impl Fn(usize) + Send + Sync + 'static,
     ) -> &'static dyn Protocol {
-        Box::leak(Box::new(Self { protocol, capabilities: None, before: Some(Box::new(before)) }))
+        Box::leak(Box::new(Self {
+            protocol,
+            capabilities: None,
+            before: Some(Box::new(before)),
+            supply: None,
+        }))
+    }
+
+    /// The same, whose parties are given supplies: `supply` is asked for each party's, lane by lane.
+    pub fn supplied(
+        protocol: &'static dyn Protocol,
+        before: impl Fn(usize) + Send + Sync + 'static,
+        supply: impl Fn(usize, u16) -> Box<dyn Supply> + Send + Sync + 'static,
+    ) -> &'static dyn Protocol {
+        let (before, supply): (_, Supplies) = (Box::new(before), Box::new(supply));
+        Box::leak(Box::new(Self { protocol, capabilities: None, before: Some(before), supply: Some(supply) }))
     }
 
     fn begin(&self, endpoint: usize) {
@@ -59,6 +78,10 @@ impl Protocol for Altered {
 
     fn parameter_values(&self) -> String {
         self.protocol.parameter_values()
+    }
+
+    fn material_values(&self) -> String {
+        self.protocol.material_values()
     }
 
     fn roles(&self) -> Vec<usize> {
@@ -126,8 +149,13 @@ impl Protocol for Altered {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        self.begin(session.me());
-        self.protocol.engine(session, plan, participants)
+        let (me, lane) = (session.me(), session.lane());
+        self.begin(me);
+        let mut engine = self.protocol.engine(session, plan, participants)?;
+        if let Some(supply) = &self.supply {
+            engine.supply(supply(me, lane))?;
+        }
+        Ok(engine)
     }
 
     fn client(

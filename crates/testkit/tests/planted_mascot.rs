@@ -59,30 +59,37 @@ fn add(element: &mut Fp128, number: u128) {
 /// ends; if not nobody notices, and `P_1` knows the bit.
 #[test]
 fn guessed_bits_are_bits_of_factors_unless_products_are_combined() {
-    let guess = |mistakes: &'static [Mistake], seed| {
+    let guess = |parties: usize, mistakes: &'static [Mistake], seed| {
         let flip: Interceptor = Box::new(|message| {
             let mut frame = message.frame.clone();
-            if (message.from, frame.at.part, frame.at.batch) == (1, step::PRODUCTS, 0) {
+            let link = (message.from, message.to);
+            if (link, frame.at.part, frame.at.batch) == ((1, 0), step::PRODUCTS, 0) {
                 let word = frame.payload.first_chunk_mut().expect("a difference");
                 *word = plus(*word, 1);
             }
             Fate::Replace(vec![frame])
         });
-        let mut had = play(&World::new(2, 0).intercept(flip), 2, seed, |session, preprocessing| {
-            plant(mistakes);
-            preprocessing.triples(session, COUNT)
-        });
+        let mut had =
+            play(&World::new(parties, 0).intercept(flip), parties, seed, |session, preprocessing| {
+                plant(mistakes);
+                preprocessing.triples(session, COUNT)
+            });
         let bit = |triples: Triples| triples.a.values[0].to_u128() & 1;
         let passed = had.iter().all(Result::is_ok).then(|| had.remove(0).map(bit).expect("it passed"));
         assert!(passed.is_some() || is_rejected(&had));
         passed
     };
-    let seen = |mistakes| -> Vec<u128> { (0..24).filter_map(|seed| guess(mistakes, seed)).collect() };
-    // About half of all guesses are right, in both forms.
-    let [known, hidden] = [seen(&[Mistake::NotCombined]), seen(&[])];
-    assert!([&known, &hidden].iter().all(|passed| (5..20).contains(&passed.len())), "{known:?} {hidden:?}");
-    assert!(known.iter().all(|bit| *bit == 0), "it is the factor's bit: {known:?}");
-    assert_eq!(BTreeSet::from_iter(hidden), BTreeSet::from([0, 1]), "it says nothing of the factor");
+    // Of three, the third is with the second.
+    for (parties, seeds, likely) in [(2, 24, 5..20), (3, 14, 2..13)] {
+        let seen = |mistakes| -> Vec<u128> {
+            (0..seeds).filter_map(|seed| guess(parties, mistakes, seed)).collect()
+        };
+        // About half of all guesses are right, in both forms.
+        let [known, hidden] = [seen(&[Mistake::NotCombined]), seen(&[])];
+        assert!([&known, &hidden].iter().all(|all| likely.contains(&all.len())), "{known:?} {hidden:?}");
+        assert!(known.iter().all(|bit| *bit == 0), "it is the factor's bit: {known:?}");
+        assert_eq!(BTreeSet::from_iter(hidden), BTreeSet::from([0, 1]), "it says nothing of the factor");
+    }
 }
 
 /// Corrupt parties have a wrong share of `c` authenticated.

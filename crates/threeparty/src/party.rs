@@ -149,15 +149,15 @@ impl Party {
         }
     }
 
-    /// Takes this party's components of what was kept.
+    /// Takes this party's components of what was kept, into the memory that the bank has for them.
     ///
     /// # Errors
     /// [`Error::Refused`] if they are another's, or of something else.
     pub fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         let reg = self.plan.kept[kept as usize].reg;
+        let shape = self.plan.register(reg);
         for component in self.held() {
-            let values = share.part(component as u8, self.plan.register(reg))?;
-            self.component_mut(component).put(reg, values);
+            share.read(component as u8, shape, self.component_mut(component).make(reg))?;
         }
         Ok(())
     }

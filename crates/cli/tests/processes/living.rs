@@ -217,6 +217,11 @@ pub(crate) fn a_deployment_lives_by_its_commands() {
     // The last client has only just gone.
     assert!((0..5).any(|_| idle_second()), "idle servers take time");
 
+    // What one keeps can be looked at while it serves.
+    let (config, state) = (house.config("P2"), house.path("P2/state"));
+    let beside = tacit(&["state", "list", &state, "--config", &config]);
+    assert!(beside.status.success(), "{beside:?}");
+
     for mut server in servers {
         let server = server.0.take().unwrap();
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
@@ -227,12 +232,11 @@ pub(crate) fn a_deployment_lives_by_its_commands() {
         let clients = lines.iter().map(|line| line["clients"].as_object().map_or(0, serde_json::Map::len));
         assert_eq!(clients.collect::<Vec<_>>(), [1, 2, 1], "{text}");
     }
-    let (config, state) = (house.config("P2"), house.path("P2/state"));
     let shown = tacit(&["state", "show", &state, "table", "--config", &config]);
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("table@3") && shown.contains("shared by: P0, P1, P2"), "{shown}");
     let listed = tacit(&["state", "list", &state, "--config", &config]);
-    assert!(String::from_utf8_lossy(&listed.stdout).contains("table@3"));
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("table@3") && listed.stdout == beside.stdout);
     let (copy, back) = (house.path("copy"), house.path("back"));
     assert!(tacit(&["state", "export", &state, &copy, "--config", &config]).status.success());
     let back = tacit(&["state", "import", &back, &copy, "--config", &config]);

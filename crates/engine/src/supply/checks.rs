@@ -11,6 +11,7 @@
 //! [`Mesh::hold_faults`]: tacit_net::Mesh::hold_faults
 
 use crate::Error;
+use crate::planted::{Mistake, planted};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -125,7 +126,7 @@ impl CheckScope {
                 }
                 if shared.is_next(self.lane) {
                     shared.taken = true;
-                    return Ok(Turn { shared: self.shared.clone(), lane: self.lane });
+                    return Ok(Turn { shared: self.shared.clone(), lane: self.lane, ended: false });
                 }
             }
             session.mesh().pause(GLANCE)?;
@@ -168,6 +169,7 @@ impl Ending {
 pub struct Turn {
     shared: Arc<Mutex<Shared>>,
     lane: usize,
+    ended: bool,
 }
 
 impl Turn {
@@ -176,19 +178,29 @@ impl Turn {
     ///
     /// # Errors
     /// If it can't be noted.
-    pub fn begin(self) -> Result<Check, Error> {
+    pub fn begin(mut self) -> Result<Check, Error> {
         let number = lock(&self.shared).journal.begin()?;
+        if planted(Mistake::ChecksAtOnce) {
+            self.end();
+        }
         Ok(Check { turn: self, number, passed: false })
     }
-}
 
-impl Drop for Turn {
-    fn drop(&mut self) {
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
         let mut shared = lock(&self.shared);
         shared.taken = false;
         if let Some(turns) = &mut shared.turns[self.lane] {
             *turns += 1;
         }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

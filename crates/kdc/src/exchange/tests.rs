@@ -294,7 +294,7 @@ type Case = (i64, &'static [&'static str], fn(&World, &mut Asked));
 #[test]
 fn everything_else_is_refused_as_the_rfc_says() {
     let mut world = World::new(Enctype::Aes256Sha1);
-    let cases: [Case; 21] = [
+    let cases: [Case; 22] = [
         (6, &[], |_, asked| asked.client = Some("ben")),
         (6, &[], |_, asked| asked.client = None),
         (6, &[], |_, asked| asked.client = Some("a[1]")),
@@ -304,6 +304,7 @@ fn everything_else_is_refused_as_the_rfc_says() {
         (13, &[], |_, asked| asked.options = 1 << 29),
         (10, &["verify"], |_, asked| asked.from = Some(NOW + 301)),
         (10, &["verify"], |_, asked| asked.options = flag::POSTDATED),
+        (10, &["verify"], |_, asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW - 301))),
         (12, &["verify"], |_, asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW + 100_001))),
         (14, &[], |_, asked| asked.etypes = vec![17, 23]),
         (16, &[], |_, asked| asked.message = 12),

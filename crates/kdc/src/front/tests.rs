@@ -12,12 +12,18 @@ const LONG: usize = 2000;
 
 /// Settings of a front, and how many requests have come to its servers.
 fn front(servers_are_there: bool) -> (Settings, Arc<AtomicUsize>) {
+    front_of(servers_are_there, Duration::from_millis(300), 64)
+}
+
+/// The same of servers that take so long, and of a front that takes so many of one address at a time.
+fn front_of(servers_are_there: bool, takes: Duration, max_of_address: usize) -> (Settings, Arc<AtomicUsize>) {
     let port = ports();
     let address = |offset: u16| format!("127.0.0.1:{}", port + offset);
     let settings = Settings {
         listen: address(0),
         orders: address(1),
         servers: [2, 3, 4].map(address),
+        max_of_address,
         ..settings("R.EXAMPLE", Enctype::Aes128Sha1)
     };
     let asked: Arc<AtomicUsize> = Arc::default();
@@ -26,7 +32,7 @@ fn front(servers_are_there: bool) -> (Settings, Arc<AtomicUsize>) {
         thread::spawn(move || {
             for link in listener.incoming() {
                 let (mut link, asked) = (link.unwrap(), asked.clone());
-                thread::spawn(move || serve(&mut link, &asked));
+                thread::spawn(move || serve(&mut link, &asked, takes));
             }
         });
     }
@@ -35,12 +41,12 @@ fn front(servers_are_there: bool) -> (Settings, Arc<AtomicUsize>) {
     (settings, asked)
 }
 
-/// A server that says for each request, after a while, what it was, and much more.
-fn serve(link: &mut TcpStream, asked: &AtomicUsize) {
+/// A server that says for each request, after such a time, what it was, and much more.
+fn serve(link: &mut TcpStream, asked: &AtomicUsize, takes: Duration) {
     while let Ok((kind, bytes)) = wire::read(link) {
         let requests = wire::unpack(&bytes).unwrap();
         asked.fetch_add(requests.len(), Ordering::SeqCst);
-        thread::sleep(Duration::from_millis(300));
+        thread::sleep(takes);
         let long = |request: &Vec<u8>| [&request[..], &[0; LONG]].concat();
         wire::write(link, kind, &wire::pack(&requests.iter().map(long).collect::<Vec<_>>())).unwrap();
     }
@@ -89,4 +95,76 @@ fn without_servers_clients_are_told_that_there_is_no_service() {
     for _ in 0..2 {
         assert_eq!(read_error(&ask(&mut link, b"request").unwrap()), Some(29));
     }
+}
+
+/// A socket at an address of this machine.
+fn socket_at(address: &str) -> UdpSocket {
+    let socket = UdpSocket::bind((address, 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    socket
+}
+
+/// The error codes of so many replies.
+fn codes(socket: &UdpSocket, replies: usize) -> Vec<Option<i64>> {
+    let mut told = [0; LONG];
+    (0..replies)
+        .map(|_| {
+            let (count, _) = socket.recv_from(&mut told).unwrap();
+            read_error(&told[..count])
+        })
+        .collect()
+}
+
+/// A request with room for an error.
+fn request(number: u16) -> Vec<u8> {
+    [&number.to_be_bytes()[..], &[1; 300]].concat()
+}
+
+#[test]
+fn one_address_takes_no_more_than_its_places_and_others_have_theirs() {
+    let (settings, asked) = front_of(true, Duration::from_secs(3), 2);
+    drop(link(&settings));
+    let (one, other) = (socket_at("127.0.0.1"), socket_at("127.0.0.2"));
+    for number in 0..2 {
+        one.send_to(&request(number), &settings.listen).unwrap();
+    }
+    while asked.load(Ordering::SeqCst) == 0 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    // One that waits already takes no other place, and what is shorter than an error has no answer.
+    one.send_to(&request(1), &settings.listen).unwrap();
+    one.send_to(b"short", &settings.listen).unwrap();
+    one.send_to(&request(2), &settings.listen).unwrap();
+    other.send_to(&request(3), &settings.listen).unwrap();
+    // The third of one address is refused at once; all others are answered, if too long for a datagram.
+    assert_eq!(codes(&one, 3), [Some(29), Some(52), Some(52)]);
+    assert_eq!(codes(&other, 1), [Some(52)]);
+    assert_eq!(asked.load(Ordering::SeqCst), 9, "three requests by three servers");
+    one.send_to(&request(4), &settings.listen).unwrap();
+    assert_eq!(codes(&one, 1), [Some(52)]);
+
+    // Links count for themselves: a third one is closed until one of the two is.
+    let mut links = [link(&settings), link(&settings)];
+    assert_eq!(ask(&mut links[1], &request(5)).unwrap()[..302], request(5));
+    assert!(ask(&mut link(&settings), &request(6)).is_err());
+    let [first, _second] = links;
+    drop(first);
+    let until = Instant::now() + Duration::from_mins(1);
+    while ask(&mut link(&settings), &request(7)).is_err() {
+        assert!(Instant::now() < until, "a place is free again");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn clients_are_told_by_udp_that_too_many_wait() {
+    let (settings, _) = front_of(true, Duration::from_secs(10), usize::MAX);
+    drop(link(&settings));
+    let socket = socket_at("127.0.0.1");
+    for number in 0..2 * QUEUE as u16 {
+        socket.send_to(&request(number), &settings.listen).unwrap();
+        // The front has to take each from a buffer that isn't endless.
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(codes(&socket, 1), [Some(29)]);
 }

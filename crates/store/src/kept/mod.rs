@@ -89,11 +89,7 @@ impl KeptFolder {
     /// another; [`Error::File`].
     pub fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
         files::folder(path)?;
-        let names = files::names(path)?;
-        let is_ours = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&stem(name)) || is_value(stem(name));
-        if !names.iter().all(is_ours) {
-            return Err(Error::NotAStore { path: path.to_owned() });
-        }
+        let names = own_names(path)?;
         let lock = files::lock(&path.join(LOCK))?;
         let has_own = files::exists(&path.join(OWN_KEY))?;
         if key.is_some() == has_own && (has_own || files::exists(&path.join(INDEX))?) {
@@ -103,17 +99,33 @@ impl KeptFolder {
             Some(key) => key,
             None => own_key(path)?,
         });
-        let mut folder = Self { path: path.to_owned(), key, entries: Vec::new(), closed: false, _lock: lock };
-        if files::exists(&path.join(INDEX))? {
-            let index = folder.sealed(INDEX)?;
-            let read = postcard::take_from_bytes::<Vec<KeptEntry>>(&index);
-            match read {
-                Ok((entries, [])) => folder.entries = entries,
-                _ => return Err(folder.changed(INDEX, Malformed::Meaning("it is no index"))),
-            }
-        }
+        let has_index = files::exists(&path.join(INDEX))?;
+        let entries = if has_index { read_index(path, &key)? } else { Vec::new() };
+        let folder = Self { path: path.to_owned(), key, entries, closed: false, _lock: lock };
         folder.erase_unnamed(&names)?;
         Ok(folder)
+    }
+
+    /// What there is in a folder, and what was dropped, as it was a moment ago: another process may have it open. Changes nothing, and
+    /// makes none.
+    ///
+    /// # Errors
+    /// As [`KeptFolder::open`], but for [`Error::InUse`].
+    pub fn look(path: &Path, key: Option<[u8; 32]>) -> Result<Vec<KeptEntry>, Error> {
+        files::private_folder(path)?;
+        own_names(path)?;
+        let (has_own, has_index) = (files::exists(&path.join(OWN_KEY))?, files::exists(&path.join(INDEX))?);
+        if !has_index {
+            return Ok(Vec::new());
+        }
+        if key.is_some() == has_own {
+            return Err(Error::SealedUnder { path: path.to_owned(), is_own: has_own });
+        }
+        let key = Zeroizing::new(match key {
+            Some(key) => key,
+            None => own_key(path)?,
+        });
+        read_index(path, &key)
     }
 
     /// All that there is, and what was dropped.
@@ -200,7 +212,7 @@ impl KeptFolder {
         let bytes = self.sealed(&file)?;
         match self.entry(name, version) {
             Some(entry) if entry.bytes == bytes.len() as u64 => Ok(bytes),
-            _ => Err(self.changed(&file, Malformed::Length)),
+            _ => Err(changed(&self.path, &file, Malformed::Length)),
         }
     }
 
@@ -235,12 +247,7 @@ impl KeptFolder {
     }
 
     fn sealed(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let bytes = files::read(&self.path.join(file), MAX_BYTES + sealed::OVERHEAD as u64)?;
-        sealed::open(&self.key, file, &bytes).map_err(|cause| self.changed(file, cause))
-    }
-
-    fn changed(&self, file: &str, cause: Malformed) -> Error {
-        Error::Sealed { path: self.path.join(file), cause }
+        read_sealed(&self.path, &self.key, file)
     }
 
     /// Erases what was never named, or was dropped.
@@ -251,6 +258,32 @@ impl KeptFolder {
         let kept = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&name.as_str()) || live.contains(name);
         names.iter().filter(|name| !kept(name)).try_for_each(|name| files::erase(&self.path.join(name)))
     }
+}
+
+/// The names in a folder, if all are such as it has.
+fn own_names(path: &Path) -> Result<Vec<String>, Error> {
+    let names = files::names(path)?;
+    let is_ours = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&stem(name)) || is_value(stem(name));
+    if names.iter().all(is_ours) { Ok(names) } else { Err(Error::NotAStore { path: path.to_owned() }) }
+}
+
+/// What a sealed file holds.
+fn read_sealed(path: &Path, key: &[u8; 32], file: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let bytes = files::read(&path.join(file), MAX_BYTES + sealed::OVERHEAD as u64)?;
+    sealed::open(key, file, &bytes).map_err(|cause| changed(path, file, cause))
+}
+
+/// The index that there is.
+fn read_index(path: &Path, key: &[u8; 32]) -> Result<Vec<KeptEntry>, Error> {
+    let index = read_sealed(path, key, INDEX)?;
+    match postcard::take_from_bytes(&index) {
+        Ok((entries, [])) => Ok(entries),
+        _ => Err(changed(path, INDEX, Malformed::Meaning("it is no index"))),
+    }
+}
+
+fn changed(path: &Path, file: &str, cause: Malformed) -> Error {
+    Error::Sealed { path: path.join(file), cause }
 }
 
 /// The file of a version: the name may be anything, and nothing of it is for others to see.

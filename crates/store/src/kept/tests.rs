@@ -1,5 +1,6 @@
 use super::*;
 use crate::files::fault::{Fault, plant, seen};
+use std::fs;
 use tempfile::TempDir;
 
 fn value(name: &str, version: u64, about: Vec<u8>, share: &[u8]) -> KeptValue {
@@ -170,6 +171,31 @@ fn filled(path: &Path) -> KeptFolder {
     folder.settle(&[("w", 1)], &[]).unwrap();
     folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
     folder
+}
+
+/// What there is can be looked at while another process has it open, and is as whole as what that has; nothing is changed or made.
+#[test]
+fn who_looks_at_a_folder_needs_no_lock_and_changes_nothing() {
+    let place = temporary();
+    let path = place.path().join("kept");
+    assert!(matches!(KeptFolder::look(&path, KEY), Err(Error::File { .. })));
+    assert!(!path.exists());
+    let mut folder = filled(&path);
+    assert!(matches!(open(&path), Err(Error::InUse { .. })));
+    let names = files::names(&path).unwrap();
+    assert_eq!(KeptFolder::look(&path, KEY).unwrap(), folder.entries());
+    // What a change that was broken off has left is for whoever opens it to erase.
+    fs::write(path.join("index.new"), b"half").unwrap();
+    assert_eq!(KeptFolder::look(&path, KEY).unwrap(), folder.entries());
+    fs::remove_file(path.join("index.new")).unwrap();
+    assert_eq!(files::names(&path).unwrap(), names);
+    change(&mut folder, 2).unwrap();
+    assert_eq!(KeptFolder::look(&path, KEY).unwrap(), folder.entries());
+    for key in [None, Some([9; 32])] {
+        assert!(KeptFolder::look(&path, key).is_err());
+    }
+    fs::write(path.join("notes.txt"), b"mine").unwrap();
+    assert!(matches!(KeptFolder::look(&path, KEY), Err(Error::NotAStore { .. })));
 }
 
 /// Whichever operation on files fails, alone or with all after it as if the process had died: the folder opens, and holds what

@@ -92,7 +92,8 @@ pub(crate) struct Proposal {
     pub(crate) players: Vec<(Player, u64)>,
 }
 
-/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept`, `Decline`, `Drains` and `Gone` is party 0's to say.
+/// What parties say to one another. All but `Ask`, `Want`, `Unwant`, `Accept`, `Decline`, `Drains`, `Gone` and `Misses` is party 0's
+/// to say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
     /// The sender is ready for a run of a program that names parties alone.
@@ -137,6 +138,11 @@ pub(crate) enum Between {
     /// A client has left the run at the sender: its other requests wait on.
     Gone {
         run: u64,
+    },
+    /// The sender has waited for these requests of the run: its other ones wait on.
+    Misses {
+        run: u64,
+        requests: Vec<u64>,
     },
 }
 
@@ -198,7 +204,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read::<ToParty>(&bytes[..end]), None);
         }
-        assert_eq!(read::<Between>(&[11]), None);
+        assert_eq!(read::<Between>(&[12]), None);
         // A length that isn't there takes no memory.
         assert_eq!(read::<Between>(&[5, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
     }
@@ -235,6 +241,7 @@ mod tests {
             write(&Between::Requeue { run: 9 }),
             write(&Between::Drains),
             write(&Between::Gone { run: 9 }),
+            write(&Between::Misses { run: 9, requests: vec![7, u64::MAX] }),
         ];
         crate::testing::bears_mutants(&seeds, |bytes| {
             // What is read has one meaning: written again, it is read as the same.

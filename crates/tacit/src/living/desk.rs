@@ -26,7 +26,9 @@ use willing::Willing;
 const BUSY: u32 = 2;
 /// How long a proposal waits for everybody to accept it.
 pub(crate) const LATE: Duration = Duration::from_secs(5);
-/// The pause before a party asks again for a run of a program of parties alone that came to nothing.
+/// How long a party waits for a request of a proposed run before it says that it lacks it: before the proposal is late.
+const MISSED: Duration = Duration::from_secs(4);
+/// The pause before a run is asked for or proposed again that came to nothing at another party's word.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Bytes of a tag.
 pub(crate) const MAX_TAG: usize = 256;
@@ -46,11 +48,13 @@ struct Company {
     alone: bool,
     /// Before those of other clients, as they have had no turn.
     first: bool,
+    /// They are proposed again after a pause, and not at once.
+    rests: bool,
 }
 
 impl Company {
-    const WAITS: Self = Self { alone: false, first: true };
-    const ALONE: Self = Self { alone: true, first: true };
+    const WAITS: Self = Self { alone: false, first: true, rests: false };
+    const ALONE: Self = Self { alone: true, ..Self::WAITS };
 }
 
 /// A client that is here.
@@ -282,12 +286,15 @@ impl Desk {
         if self.is_done() && self.is_idle() {
             return Some(Duration::ZERO);
         }
-        let waiting =
-            self.runs.values().filter(|run| (self.me == 0 || self.closed) && run.stage != Stage::Running);
-        let late = waiting.map(|run| run.since + LATE);
+        let waiting = || self.runs.values().filter(|run| run.stage != Stage::Running);
+        let late = waiting().filter(|_| self.me == 0 || self.closed).map(|run| run.since + LATE);
+        // Whose proposal waits for something else by then looks again with the next news.
+        let missed = waiting().filter(|run| run.stage == Stage::Proposed).map(|run| run.since + MISSED);
+        let missed = missed.filter(|then| *then > now);
         let again = (self.not_before > now).then_some(self.not_before);
         let measure = self.measure.filter(|next| self.me == 0 && *next > now);
-        let events = late.chain(again).chain(measure).map(|then| then.saturating_duration_since(now));
+        let events =
+            late.chain(missed).chain(again).chain(measure).map(|then| then.saturating_duration_since(now));
         events.chain(self.order.pause(now)).min()
     }
 
@@ -312,7 +319,7 @@ impl Desk {
                 self.order.leave(guest);
                 let Some(Visitor { run: Some(run), .. }) = self.visitors.remove(&guest) else { return };
                 if self.runs.get(&run).is_some_and(waits) {
-                    self.go_without(hub, run);
+                    self.go_without(hub, run, false);
                 }
             }
             Speaker::Party(party) if self.me == 0 => {
@@ -367,9 +374,11 @@ impl Desk {
                     None
                 }
                 Between::Gone { run } if self.me == 0 => {
-                    if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
-                        self.go_without(hub, run);
-                    }
+                    self.goes_without(hub, run, &[]);
+                    None
+                }
+                Between::Misses { run, requests } if self.me == 0 => {
+                    self.goes_without(hub, run, &requests);
                     None
                 }
                 Between::Drains if self.me == 0 => {
@@ -421,7 +430,7 @@ impl Desk {
                 let run = visitor.run.take();
                 self.order.leave(guest);
                 if let Some(run) = run.filter(|run| self.runs.get(run).is_some_and(waits)) {
-                    self.go_without(hub, run);
+                    self.go_without(hub, run, false);
                 }
             }
             Some(ToParty::Ask(request)) => {
@@ -497,7 +506,7 @@ impl Desk {
     }
 
     /// Forgets a run that hasn't begun; its clients' requests wait on.
-    fn requeue(&mut self, run: u64, Company { alone, first }: Company) {
+    fn requeue(&mut self, run: u64, Company { alone, first, rests }: Company) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         self.want_failed(&proposal, "a party was lost, or the run taken apart");
         let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
@@ -514,7 +523,8 @@ impl Desk {
             if self.me == 0 && !seats.is_empty() {
                 let (program, tag, needs) = (proposal.program, proposal.tag.clone(), needs.clone());
                 let (fill, since) = (proposal.fill.clone(), Instant::now());
-                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since }, first);
+                let from = if rests { since + PAUSE } else { since };
+                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since, from }, first);
             }
         }
         self.rest(&proposal);

@@ -35,6 +35,8 @@ pub(crate) struct Group {
     pub(crate) alone: bool,
     /// Since when it is ready, or the last of its requests is here.
     pub(crate) since: Instant,
+    /// From when on it may be the next.
+    pub(crate) from: Instant,
 }
 
 impl Group {
@@ -121,7 +123,7 @@ impl Order {
             None => {
                 let (program, tag, fill) = (request.program, request.tag.clone(), request.fill.clone());
                 let (seats, alone) = (Vec::new(), request.alone);
-                self.groups.push(Group { program, tag, fill, needs, seats, alone, since: now });
+                self.groups.push(Group { program, tag, fill, needs, seats, alone, since: now, from: now });
                 self.groups.len() - 1
             }
         };
@@ -151,6 +153,7 @@ impl Order {
         match self.groups.iter_mut().find(|other| !is_whole && other.takes(&group)) {
             Some(other) => {
                 (other.since, other.alone) = (other.since.max(group.since), other.alone || group.alone);
+                other.from = other.from.max(group.from);
                 group.seats.into_iter().for_each(|seated| other.seat(seated));
             }
             None => self.groups.insert(at, group),
@@ -179,10 +182,11 @@ impl Order {
         missing
     }
 
-    /// How long until a run that waits for others of its program needn't any more.
+    /// How long until a run that waits for others of its program needn't any more, or one may be the next that couldn't begin.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let ready = self.groups.iter().filter(|group| group.missing().is_empty());
-        let left = ready.map(|group| (group.since + self.window).saturating_duration_since(now));
+        let events = ready.flat_map(|group| [group.since + self.window, group.from]);
+        let left = events.map(|then| then.saturating_duration_since(now));
         left.filter(|left| !left.is_zero()).min()
     }
 
@@ -199,7 +203,8 @@ impl Order {
             each.map(Option::unwrap_or_default).max()
         };
         let is_ready = |group: &Group| {
-            group.missing().is_empty() && group.seats.iter().all(|seated| may(&seated.player))
+            let is_whole = now >= group.from && group.missing().is_empty();
+            is_whole && group.seats.iter().all(|seated| may(&seated.player))
         };
         let mut ready: Vec<usize> = (0..self.groups.len()).filter(|&at| is_ready(&self.groups[at])).collect();
         ready.sort_by_key(|&at| (last(&self.groups[at]), at));

@@ -21,6 +21,7 @@ mod drained;
 mod held;
 mod kept;
 mod measured;
+mod missed;
 mod rogue;
 mod rows;
 mod wanted;

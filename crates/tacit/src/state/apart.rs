@@ -201,6 +201,13 @@ mod tests {
         assert_eq!(keep(&mut homes.apart(&keeper()), 7).unwrap().report.kept, ["x@2"]);
     }
 
+    /// A version of `x` with the first one's share, by a run that began with this one.
+    fn made(state: &State, number: u64, after: u64) -> Made {
+        let Version { about, digests, share, .. } = state.version("x", 1).unwrap().clone();
+        let about = About { version: number, session: [number as u8; 32], ..about };
+        Made { about, after: Some(after), digests, share: share.unwrap() }
+    }
+
     /// A run began when the second version wasn't known to be all parties', and another one has read that since: an answer came of it,
     /// so the run keeps nothing in its place.
     #[test]
@@ -208,16 +215,11 @@ mod tests {
         let homes = Homes::new();
         let keep = |kept: i64| homes.run(&keeper(), &mut homes.apart(&keeper()), &[number(kept)]).unwrap();
         keep(1);
-        let made = |state: &State, number: u64| {
-            let Version { about, digests, share, .. } = state.version("x", 1).unwrap().clone();
-            let about = About { version: number, session: [number as u8; 32], ..about };
-            Made { about, after: Some(1), digests, share: share.unwrap() }
-        };
         for home in &homes.homes {
-            let second = made(&at(home), 2);
+            let second = made(&at(home), 2, 1);
             at(home).put(vec![second]).unwrap();
             let mut begun = State::apart(home, keeper().program(), &Fill::new()).unwrap();
-            let third = made(&begun, 3);
+            let third = made(&begun, 3, 1);
             at(home).settle("x", 2).unwrap();
             let refused = begun.put(vec![third]).unwrap_err().to_string();
             assert!(refused.contains("another run has kept"), "{refused}");
@@ -225,5 +227,42 @@ mod tests {
             assert!(at(home).version("x", 3).is_none());
         }
         assert_eq!(keep(4).report.kept, ["x@3"]);
+    }
+
+    /// The other order: such a run has put the third version away, and then one that looked before would read the second. It has no
+    /// answer, or the name would have had a value that its later ones were made without. What was settled before may still be read.
+    #[test]
+    fn what_a_later_version_was_made_without_is_read_by_nobody() {
+        let homes = Homes::new();
+        let keep = |kept: i64| homes.run(&keeper(), &mut homes.apart(&keeper()), &[number(kept)]).unwrap();
+        let read = |states: &mut [State]| homes.run(&reader(), states, &[]);
+        keep(1);
+        let mut oldest = homes.apart(&reader());
+        let put = |number: u64, after: u64| {
+            for home in &homes.homes {
+                let mut state = at(home);
+                let made = made(&state, number, after);
+                state.put(vec![made]).unwrap();
+            }
+        };
+        put(2, 1);
+        let [mut early, mut earlier] = [(), ()].map(|()| homes.apart(&reader()));
+        put(3, 1);
+        let refused = read(&mut early).unwrap_err().to_string();
+        assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
+        // Nor once the third is settled, and the second gone with it.
+        assert_eq!(read(&mut homes.apart(&reader())).unwrap().outputs, [Some(number(1))]);
+        let refused = read(&mut earlier).unwrap_err().to_string();
+        assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
+        for home in &homes.homes {
+            assert_eq!(at(home).version("x", 3).unwrap().standing, Standing::Settled);
+        }
+        assert_eq!(read(&mut oldest).unwrap().outputs, [Some(number(1))]);
+        // One that was made of what is read passes nothing over.
+        put(4, 3);
+        let mut early = homes.apart(&reader());
+        at(&homes.homes[0]).settle("x", 4).unwrap();
+        put(5, 4);
+        assert_eq!(read(&mut early).unwrap().outputs, [Some(number(1))]);
     }
 }

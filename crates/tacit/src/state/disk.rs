@@ -54,7 +54,7 @@ pub(super) fn read_entry(path: &Path, entry: &KeptEntry) -> Result<(String, Vers
         }
     };
     let (standing, bytes) = (entry.standing, entry.bytes);
-    Ok((about.name.clone(), Version { about, standing, digests, bytes, share: None }))
+    Ok((about.name.clone(), Version { about, standing, after: None, digests, bytes, share: None }))
 }
 
 /// A share's bytes.

@@ -81,6 +81,8 @@ struct Name {
 struct Version {
     about: About,
     standing: Standing,
+    /// The version that its run began with, 0 for none, if that was a run of this process.
+    after: Option<u64>,
     /// Digests of the share's parts.
     digests: Digests,
     /// Bytes of all parts of the share.
@@ -133,6 +135,19 @@ impl State {
         Ok(Self { names, folder: Some(folder), home: None, mistakes: Mistakes::default() })
     }
 
+    /// What lies in a folder, and what was dropped, as it was a moment ago, while another process may have it open; `key` as
+    /// [`State::open`]. Changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn look(path: &Path, key: Option<[u8; 32]>) -> Result<Vec<Listed>, Error> {
+        let entries = KeptFolder::look(path, key)?;
+        let mut all =
+            entries.iter().map(|entry| disk::read_entry(path, entry)).collect::<Result<Vec<_>, _>>()?;
+        all.sort_by(|one, other| (&one.0, one.1.about.version).cmp(&(&other.0, other.1.about.version)));
+        Ok(all.iter().map(|(_, version)| version.listed()).collect())
+    }
+
     /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.
     ///
     /// # Errors
@@ -151,13 +166,7 @@ impl State {
 
     /// All that is kept and what was dropped, by name and version.
     pub fn list(&self) -> Vec<Listed> {
-        let versions = self.names.values().flat_map(|name| name.versions.values());
-        let listed = |version: &Version| Listed {
-            about: version.about.clone(),
-            standing: version.standing,
-            bytes: version.bytes,
-        };
-        versions.map(listed).collect()
+        self.names.values().flat_map(|name| name.versions.values()).map(Version::listed).collect()
     }
 
     /// Drops a value (`weights@3`), or all versions of a name (`weights`): the share is wiped, and the version is never read again.
@@ -272,12 +281,13 @@ impl State {
             };
             folder.put(values.iter().map(value).collect())?;
         }
-        for Made { about, digests, share, .. } in values {
+        for Made { about, after, digests, share } in values {
             let name = self.names.entry(about.name.clone()).or_default();
             name.last = name.last.max(about.version);
             let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
             let share = Some(share);
-            let version = Version { standing: Standing::Pending, digests, bytes, share, about };
+            let (standing, after) = (Standing::Pending, Some(after.unwrap_or(0)));
+            let version = Version { about, standing, after, digests, bytes, share };
             name.versions.insert(version.about.version, version);
         }
         Ok(())
@@ -286,17 +296,25 @@ impl State {
     /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that replaces is
     /// dropped in the same change, and so are older versions that not all have: whatever of them could be read was settled
     /// before this one was made, and what is left would be shares of a value that fresh shares don't hide.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if another run has put a version away meanwhile that was made without this one: an answer of this one would
+    /// be of a value that the name never had. [`Error::Store`].
     fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
-        let Some(version) = self.version(name, number).filter(|one| one.standing == Standing::Pending) else {
+        self.refuse_passed_over(name, number)?;
+        let version = self.version(name, number);
+        let version = version.ok_or_else(|| Error::Refused(format!("{name}@{number} is gone")))?;
+        if version.standing != Standing::Pending {
             return Ok(());
-        };
-        let session = version.about.session;
-        if let Some(home) = &self.home {
-            at(home).settle(name, number)?;
         }
+        let session = version.about.session;
         let all = self.names.values().flat_map(|name| name.versions.values());
         let siblings = all.filter(|one| one.standing == Standing::Pending && one.about.session == session);
         let settled: Vec<About> = siblings.map(|version| version.about.clone()).collect();
+        settled.iter().try_for_each(|about| self.refuse_passed_over(&about.name, about.version))?;
+        if let Some(home) = &self.home {
+            at(home).settle(name, number)?;
+        }
         let replaced: Vec<(String, u64, Vec<u8>)> = settled
             .iter()
             .flat_map(|about| self.ended_by(about))
@@ -334,6 +352,16 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a version if a later one of its name was made without it, by a run that began when it wasn't known to be all parties'.
+    fn refuse_passed_over(&self, name: &str, number: u64) -> Result<(), Error> {
+        let later = self.names.get(name).into_iter().flat_map(|known| known.versions.range(number + 1..));
+        let mut without = later.filter(|(_, later)| later.after.is_some_and(|after| after < number));
+        match without.next() {
+            Some((later, _)) => Err(Error::Refused(format!("another run has kept {name}@{later} meanwhile"))),
+            None => Ok(()),
+        }
     }
 
     /// Dropped versions of a name, with those that are dropped now, of which nothing has to be known any more: there are as many
@@ -387,6 +415,10 @@ impl Version {
     /// What the folder's index holds of it once it is dropped: no digests, which would tell short values.
     fn remains(&self) -> Vec<u8> {
         disk::entry_bytes(&self.about, &Digests::new())
+    }
+
+    fn listed(&self) -> Listed {
+        Listed { about: self.about.clone(), standing: self.standing, bytes: self.bytes }
     }
 
     /// Drops it.

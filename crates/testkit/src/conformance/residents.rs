@@ -138,7 +138,8 @@ pub fn fresh_shares(subject: &Subject) {
     let mut tried = 0;
     let modular = [Modulus::PowerOfTwo(32), Modulus::PowerOfTwo(9), Modulus::Mersenne61].map(Dtype::Modular);
     for kind in [Dtype::Int, Dtype::Bool].into_iter().chain(modular) {
-        let len = REFRESHED.min(subject.longest);
+        // Parties send one another shares of each.
+        let len = REFRESHED.min(subject.longest) / subject.parties.div_ceil(5);
         let mut build = Builder::new();
         let x = build.input("P0", "x", kind, &[len], None).expect("it is sound");
         build.keep(x, "x", Uses::default()).expect("it is sound");

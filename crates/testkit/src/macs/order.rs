@@ -163,8 +163,8 @@ fn plan(domain: Domain, range: Option<Range>) -> Plan {
     build.finish()
 }
 
-/// A product, which the second operation opens.
-fn opened(domain: Domain, how: Opening) -> Plan {
+/// A product, which the second operation opens under a mask of a range, as it says.
+fn opened(domain: Domain) -> Plan {
     let mut build = Builder::new();
     let [x, y, product] = [(); 3].map(|()| build.row(domain, 3));
     let public = build.public(domain, 3);
@@ -173,7 +173,7 @@ fn opened(domain: Domain, how: Opening) -> Plan {
         build.input(owner, reg);
     }
     build.interact(OpKind::Mul { a: x, b: y, dst: product });
-    build.interact(OpKind::Open { a: product, dst: public, how });
+    build.interact(OpKind::Open { a: product, dst: public, how: Opening::Verified });
     build.output(product, To::All);
     build.finish()
 }
@@ -197,7 +197,7 @@ pub fn held_to_the_table(protocol: &'static dyn Protocol, domain: Domain) {
     held_to(&[case(protocol, domain, None, 3)], &table::<3, 0>(), 1);
     held_to(&[case(protocol, domain, None, 5)], &table::<5, 0>(), 3);
     held_to(&[2, 3].map(|parties| case(protocol, domain, None, parties)), &AFTER_HASHES, 1);
-    let openings = |parties| case_of(protocol, domain, opened(domain, Opening::Verified), parties);
+    let openings = |parties| case_of(protocol, domain, opened(domain), parties);
     held_to(&[2, 3].map(openings), &OPENINGS, 1);
     let in_range = |parties| [case(protocol, domain, Range::new(-9, 20), parties)];
     held_to(&in_range(2), &table_of_ranges::<2>(), 1);
@@ -223,9 +223,9 @@ pub fn early(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static st
     names(withheld(&case(protocol, domain, None, 3), &table, 1, None).early)
 }
 
-/// What leaves early among three where an opening is said to be under a mask that hides all, and isn't.
+/// What leaves early among three where an opening is under a mask of a range.
 pub fn early_openings(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static str> {
-    let case = case_of(protocol, domain, opened(domain, Opening::Masked), 3);
+    let case = case_of(protocol, domain, opened(domain), 3);
     names(withheld(&case, &OPENINGS, 1, None).early)
 }
 

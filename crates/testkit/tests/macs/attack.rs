@@ -83,7 +83,7 @@ impl Known {
         }
         let mut coin = [0; 16];
         Hkdf::<Sha256>::new(None, &hash.finalize()).expand(b"coins", &mut coin).expect("a short coin");
-        let weights = check_weights(&coin, 0, DOMAIN, LEN);
+        let weights = check_weights(&coin, 0, 0, DOMAIN, LEN);
         // r_0 r_1 - r_1 r_0.
         [weights[1], DOMAIN.modulus().reduce_unsigned(DOMAIN.modulus().last() - weights[0] + 1)]
     }

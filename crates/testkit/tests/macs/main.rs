@@ -2,9 +2,11 @@
 
 mod attack;
 mod ranges;
+mod rushing;
 
 use tacit_additive::planted::{Mistake, plant};
 use tacit_engine::Protocol;
+use tacit_engine::planted::Mistake as EngineMistake;
 use tacit_program::Modulus;
 use tacit_program::plan::Domain;
 use tacit_testkit::Altered;
@@ -14,7 +16,14 @@ use tacit_testkit::links::Medium;
 use tacit_testkit::macs::{order, sorts};
 use tacit_testkit::tenants::MACS;
 
+use rushing::{End, Keys};
+
 const SMALL: Domain = Domain::Modular(Modulus::Mersenne61);
+
+/// The tenant in an engine with a mistake.
+fn mistaken_engine(mistakes: &'static [EngineMistake]) -> &'static dyn Protocol {
+    Altered::beginning_with(&MACS, move |_| tacit_engine::planted::plant(mistakes))
+}
 
 /// The tenant with a mistake.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
@@ -156,7 +165,9 @@ fn a_coin_before_the_last_opened_value_is_noticed() {
 
 #[test]
 fn openings_of_numbers_without_a_check_before_are_noticed() {
-    assert_eq!(order::early_openings(&MACS, SMALL), ["an opening under a mask of a range"]);
+    let unchecked = mistaken_engine(&[EngineMistake::OpenedUnchecked]);
+    assert_eq!(order::early_openings(unchecked, SMALL), ["an opening under a mask of a range"]);
+    assert!(order::early_openings(&MACS, SMALL).is_empty());
 }
 
 /// Errors that cancel under weights that are known before outputs are sent: they are, with the mistake.
@@ -165,6 +176,21 @@ fn errors_that_cancel_under_a_known_coin() {
     let early = mistaken(&[Mistake::CoinEarly]);
     assert_eq!(attack::errors_that_cancel(early), attack::End::WrongOutput);
     assert_eq!(attack::errors_that_cancel(&MACS), attack::End::Noticed);
+}
+
+/// A party that stalls one lane's check until another's has told it the key opens what it likes, if checks are made at once.
+#[test]
+fn a_check_that_is_stalled_beside_another_of_its_key() {
+    for corrupt in [&[1][..], &[2], &[1, 2]] {
+        let parties = if corrupt == [1] { 2 } else { 3 };
+        let end = |mistakes, keys| rushing::stalled(parties, corrupt, mistakes, keys);
+        let at_once: &[_] = &[EngineMistake::ChecksAtOnce];
+        assert_eq!(end(at_once, Keys::OfTheRun), End::WrongOutput, "{corrupt:?} of {parties}");
+        assert_eq!(end(&[], Keys::OfTheRun), End::NoCheck, "{corrupt:?} of {parties}");
+        assert_eq!(end(&[], Keys::Stored), End::NoCheck, "{corrupt:?} of {parties}");
+        // The store would count one check at a time, too.
+        assert_eq!(end(at_once, Keys::Stored), End::Refused, "{corrupt:?} of {parties}");
+    }
 }
 
 #[test]

@@ -340,16 +340,28 @@ fn tickets_are_renewed_and_validated() {
     let reply = world.answer(&further(&world, &begins));
     assert_eq!(said(&world, &reply), (flag::PRE_AUTHENT | flag::POSTDATED, Some(NOW - 10), NOW + 600, None));
     // One that may begin later gives one that does, and a renewable one renewable ones, within its own bounds.
-    let later = Further {
-        flags: flag::MAY_POSTDATE | flag::RENEWABLE,
-        renew_till: Some(NOW + 5000),
-        wish: |asked| {
-            (asked.options, asked.service) = (flag::POSTDATED | flag::RENEWABLE, "krbtgt/TEST.EXAMPLE");
-            (asked.from, asked.rtime) = (Some(NOW + 400), Some(NOW + 9000));
-        },
-        ..Further::new()
-    };
-    let reply = world.answer(&further(&world, &later));
-    let flags = flag::PRE_AUTHENT | flag::POSTDATED | flag::INVALID | flag::RENEWABLE;
-    assert_eq!(said(&world, &reply), (flags, Some(NOW + 400), NOW + 600, Some(NOW + 5000)));
+    let begins: [(i64, fn(&mut Asked)); 3] = [
+        (NOW + 400, |asked| later(asked, NOW + 400)),
+        // It begins when it is asked for, not now, if that is soon, too.
+        (NOW + 40, |asked| later(asked, NOW + 40)),
+        (NOW - 300, |asked| later(asked, NOW - 300)),
+    ];
+    for (from, wish) in begins {
+        let given = Further {
+            flags: flag::MAY_POSTDATE | flag::RENEWABLE,
+            renew_till: Some(NOW + 5000),
+            wish,
+            ..Further::new()
+        };
+        let reply = world.answer(&further(&world, &given));
+        let flags = flag::PRE_AUTHENT | flag::POSTDATED | flag::INVALID | flag::RENEWABLE;
+        let endtime = NOW + 600 + (from - NOW).min(0);
+        assert_eq!(said(&world, &reply), (flags, Some(from), endtime, Some(NOW + 5000)));
+    }
+}
+
+/// A ticket that begins at such a time, and can be renewed.
+fn later(asked: &mut Asked, from: i64) {
+    (asked.options, asked.service) = (flag::POSTDATED | flag::RENEWABLE, "krbtgt/TEST.EXAMPLE");
+    (asked.from, asked.rtime) = (Some(from), Some(NOW + 9000));
 }

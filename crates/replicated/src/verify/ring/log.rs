@@ -20,6 +20,10 @@ pub(crate) const MOST_ELEMENTS: usize = 1 << 24;
 /// The most that the sizes of a batch's operations add up to: the quotients' format has room for as much.
 const MOST_SIZE: u64 = 1 << 40;
 
+/// Words of products of matrices that a batch notes, unless it has a single one: as many as of products, 8 MB. Elements are few
+/// beside them.
+const MOST_WORDS: usize = 1 << 20;
+
 /// Outputs of a product of matrices up to which their scalar products are proved one by one.
 const FEW_OUTPUTS: usize = 64;
 
@@ -104,15 +108,26 @@ const SPARE: usize = 2;
 struct Extent {
     /// Of each party's vectors.
     elements: [usize; PARTIES],
+    /// Of what isn't a product of matrices.
     outputs: usize,
+    /// That a party notes of products of matrices.
+    words: usize,
     size: u64,
 }
 
 impl Extent {
     fn and(self, operation: &Operation) -> Self {
         let elements = std::array::from_fn(|prover| self.elements[prover] + operation.length(prover));
-        let outputs = self.outputs + if operation.is_matrix() { 0 } else { operation.count() };
-        Self { elements, outputs, size: self.size + operation.size() }
+        let (outputs, words) = match operation.is_matrix() {
+            true => (0, 2 * operation.operands().iter().sum::<usize>() + 4 * operation.count()),
+            false => (operation.count(), 0),
+        };
+        Self {
+            elements,
+            outputs: self.outputs + outputs,
+            words: self.words + words,
+            size: self.size + operation.size(),
+        }
     }
 
     /// The length of the batch's vectors, as [`longest`] has it.
@@ -131,7 +146,7 @@ impl Limits {
     fn with(self, extent: Extent, operation: &Operation) -> Option<Extent> {
         let more = extent.and(operation);
         let most = more.longest().max(more.outputs);
-        (most <= self.elements && more.size <= MOST_SIZE).then_some(more)
+        (most <= self.elements && more.words <= MOST_WORDS && more.size <= MOST_SIZE).then_some(more)
     }
 }
 
@@ -341,5 +356,32 @@ impl Batch {
         let (operations, shuffles) = (&self.operations, &self.shuffles);
         let ahead = (prover + PARTIES - self.me) % PARTIES;
         Side { prover, left, operations, x: &self.x[of], y: &self.y[of], e, shuffles, ahead }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A batch of matrices ends where its words are many, though their elements are few; log and cost alike.
+    #[test]
+    fn matrices_of_many_words_share_no_batch() {
+        let matrix = |k| Operation {
+            outputs: Outputs::Matrix { m: 512, k, n: 64 },
+            shift: 0,
+            has: [Components::ALL; 2],
+        };
+        let limits = Limits::of(1 << 16);
+        // Two of 2^19 words less some, one more, one that is too large beside any other, and a small one.
+        let operations = [256, 256, 256, 1 << 12, 1].map(matrix);
+        let (mut log, mut cut) = (Log::new(limits, 0), Cut::new(limits));
+        for operation in &operations {
+            log.note(*operation, &Words::<u64>::default());
+            cut.add(operation);
+        }
+        let last = log.rest();
+        let batches: Vec<Batch> = std::iter::from_fn(|| log.full()).chain(last).collect();
+        assert_eq!(cut.end(), [1024, 512, 1 << 13, 2]);
+        assert_eq!(batches.iter().map(Batch::length).collect::<Vec<_>>(), [1024, 512, 1 << 13, 2]);
     }
 }

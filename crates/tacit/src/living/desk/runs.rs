@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Company, Desk, LATE, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
+use super::{Begun, Company, Desk, LATE, MISSED, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::Group;
@@ -42,6 +42,7 @@ impl Desk {
                     self.requeue(run, Company::WAITS);
                 }
             }
+            self.miss(hub, now);
             return self.answer(hub);
         }
         for run in late {
@@ -166,9 +167,44 @@ impl Desk {
         }
     }
 
+    /// Says which clients of a proposal haven't asked this party for it, though they have asked party 0: their paths to this one may
+    /// be lost, and the others of the run are to go on without them.
+    fn miss(&mut self, hub: &mut Hub, now: Instant) {
+        let late = |run: &Pending| run.stage == Stage::Proposed && now >= run.since + MISSED;
+        let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
+        for run in late {
+            let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
+            let lacks = |(player, id): &&(Player, u64)| self.guest_of(hub, proposal, player, *id).is_none();
+            let requests: Vec<u64> = proposal.players.iter().filter(lacks).map(|(_, id)| *id).collect();
+            if !requests.is_empty() {
+                hub.say(Speaker::Party(0), write(&Between::Misses { run, requests }));
+                self.requeue(run, Company::WAITS);
+            }
+        }
+    }
+
+    /// Party 0 hears that clients of a run that hasn't begun aren't at another party: that one says whose requests it lacks, or, if
+    /// they have left it, nothing more. The links of the former end here, too: they connect and ask anew.
+    pub(super) fn goes_without(&mut self, hub: &mut Hub, run: u64, requests: &[u64]) {
+        if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
+            return;
+        }
+        let lacked = |visitor: &Visitor| {
+            let asked = visitor.asked.as_ref().is_some_and(|asked| requests.contains(&asked.id));
+            asked && visitor.run == Some(run)
+        };
+        let lacked = self.visitors.iter().filter(|(_, visitor)| lacked(visitor)).map(|(guest, _)| *guest);
+        let lacked: Vec<u64> = lacked.collect();
+        // After a pause, or a party that always says so would have it proposed without end.
+        self.go_without(hub, run, true);
+        for guest in lacked {
+            self.dismiss(hub, guest);
+        }
+    }
+
     /// Somebody has left a run that hasn't begun: its other requests wait on, for whoever comes in that one's place; those of a batch
     /// run alone.
-    pub(super) fn go_without(&mut self, hub: &mut Hub, run: u64) {
+    pub(super) fn go_without(&mut self, hub: &mut Hub, run: u64, rests: bool) {
         let alone = self.is_batch(run);
         if self.me == 0 {
             for other in self.others() {
@@ -178,7 +214,7 @@ impl Desk {
             hub.say(Speaker::Party(0), write(&Between::Gone { run }));
         }
         // It has had its turn: who asks some parties alone, and goes again, holds up nobody else.
-        self.requeue(run, Company { alone, first: false });
+        self.requeue(run, Company { alone, first: false, rests });
     }
 
     /// Party 0 takes back all runs that haven't begun; their requests wait on.
@@ -222,7 +258,7 @@ impl Desk {
         }
         let proposal = pending.proposal.clone();
         if self.ready_guests(hub, &proposal).is_none() {
-            self.go_without(hub, run);
+            self.go_without(hub, run, true);
             return None;
         }
         for party in self.others() {
@@ -325,21 +361,23 @@ impl Desk {
 
     /// The connections of a proposal's clients, if each has asked this party for just that.
     fn guests_of(&self, hub: &Hub, proposal: &Proposal) -> Option<Vec<u64>> {
+        proposal.players.iter().map(|(player, id)| self.guest_of(hub, proposal, player, *id)).collect()
+    }
+
+    /// That of one of them.
+    fn guest_of(&self, hub: &Hub, proposal: &Proposal, player: &Player, id: u64) -> Option<u64> {
         let several = self.is_batch(proposal.run);
-        let guest = |(player, id): &(Player, u64)| {
-            let has_asked = |visitor: &Visitor| {
-                let same = |request: &Request| {
-                    let asked = (request.id, &request.plays, &request.program, &request.tag, &request.fill);
-                    asked == (*id, &player.plays, &proposal.program, &proposal.tag, &proposal.fill)
-                        && !(several && request.alone)
-                };
-                let free = visitor.run.is_none_or(|run| run == proposal.run);
-                let asks = free && visitor.asked.as_ref().is_some_and(same);
-                asks && player.is(&visitor.client) && self.is_welcome(hub, &visitor.client)
+        let has_asked = |visitor: &Visitor| {
+            let same = |request: &Request| {
+                let asked = (request.id, &request.plays, &request.program, &request.tag, &request.fill);
+                asked == (id, &player.plays, &proposal.program, &proposal.tag, &proposal.fill)
+                    && !(several && request.alone)
             };
-            self.visitors.iter().find(|(_, visitor)| has_asked(visitor)).map(|(guest, _)| *guest)
+            let free = visitor.run.is_none_or(|run| run == proposal.run);
+            let asks = free && visitor.asked.as_ref().is_some_and(same);
+            asks && player.is(&visitor.client) && self.is_welcome(hub, &visitor.client)
         };
-        proposal.players.iter().map(guest).collect()
+        self.visitors.iter().find(|(_, visitor)| has_asked(visitor)).map(|(guest, _)| *guest)
     }
 
     /// Those, if their links and the lane's can be lent.

@@ -18,7 +18,7 @@ impl Rogue {
         Self::of(house, 0)
     }
 
-    fn of(house: &House, party: usize) -> Self {
+    pub(super) fn of(house: &House, party: usize) -> Self {
         let mut rogue = Self { hub: Hub::open(&house.party(party), 3).unwrap(), said: Vec::new() };
         rogue.meet();
         rogue

@@ -1,0 +1,139 @@
+//! Which memory each register of a plan has, laid out before the run: registers that are never written at the same time share it.
+
+use super::touch;
+use tacit_kernel::Buffer;
+use tacit_program::plan::Reg;
+
+/// A place that a register hasn't.
+const NOWHERE: usize = usize::MAX;
+
+/// Memory by places, and each register's place.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    of: Vec<usize>,
+    memory: Vec<Option<Buffer>>,
+}
+
+impl Places {
+    /// A register's memory; nothing if it has none, or another register has it, since it is written out of the plan's order.
+    pub(super) fn take(&mut self, reg: Reg, bytes: usize) -> Option<Buffer> {
+        let place = self.memory.get_mut(*self.of.get(reg as usize)?)?;
+        let mut buffer = place.take_if(|buffer| buffer.capacity() >= bytes)?;
+        buffer.reuse(bytes);
+        Some(buffer)
+    }
+
+    /// Takes back what a register had; not if its place has other memory meanwhile.
+    pub(super) fn give_back(&mut self, reg: Reg, buffer: Buffer) -> Option<Buffer> {
+        let place = self.of.get(reg as usize).and_then(|&place| self.memory.get_mut(place));
+        match place {
+            Some(place @ None) => {
+                *place = Some(buffer);
+                None
+            }
+            _ => Some(buffer),
+        }
+    }
+
+    /// What no register has.
+    pub(super) fn free(&mut self) -> impl Iterator<Item = &mut Buffer> {
+        self.memory.iter_mut().flatten()
+    }
+
+    /// The same, and no places any more.
+    pub(super) fn memory(self) -> impl Iterator<Item = Buffer> {
+        self.memory.into_iter().flatten()
+    }
+}
+
+/// Places, as they are found by going through a plan.
+pub(super) struct LayOut {
+    of: Vec<usize>,
+    /// Of each place.
+    bytes: Vec<usize>,
+    written: Vec<bool>,
+    free: Vec<usize>,
+}
+
+impl LayOut {
+    pub(super) fn new(registers: usize) -> Self {
+        Self { of: vec![NOWHERE; registers], bytes: vec![], written: vec![false; registers], free: vec![] }
+    }
+
+    /// A register is written. It gets the smallest place that is free and large enough; else the largest that is free becomes as
+    /// large, since nothing has come from the system yet.
+    pub(super) fn make(&mut self, reg: Reg, bytes: usize) {
+        let reg = reg as usize;
+        if std::mem::replace(&mut self.written[reg], true) {
+            return;
+        }
+        let size = |at: &usize| self.bytes[self.free[*at]];
+        let all = 0..self.free.len();
+        let fits = all.clone().filter(|at| size(at) >= bytes).min_by_key(size);
+        let known = self.of[reg];
+        let place = match self.free.iter().position(|&place| place == known) {
+            // One that is written again stays where it was.
+            Some(at) => self.free.swap_remove(at),
+            None => match fits.or_else(|| all.max_by_key(size)) {
+                Some(at) => self.free.swap_remove(at),
+                None => {
+                    self.bytes.push(0);
+                    self.bytes.len() - 1
+                }
+            },
+        };
+        self.bytes[place] = self.bytes[place].max(bytes);
+        self.of[reg] = place;
+    }
+
+    /// A register is freed.
+    pub(super) fn free(&mut self, reg: Reg) {
+        if std::mem::replace(&mut self.written[reg as usize], false) {
+            self.free.push(self.of[reg as usize]);
+        }
+    }
+
+    /// All memory, from the system.
+    pub(super) fn end(self) -> Places {
+        let memory = |bytes: usize| {
+            let mut buffer = Buffer::new(bytes);
+            touch(buffer.bytes_mut());
+            Some(buffer)
+        };
+        Places { of: self.of, memory: self.bytes.into_iter().map(memory).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a plan that writes `a`, frees it, writes a larger `b` and a small `c` beside it, and `a` again.
+    #[test]
+    fn registers_that_are_never_written_at_once_share_memory() {
+        let [a, b, c] = [0, 1, 2];
+        let mut layout = LayOut::new(4);
+        layout.make(a, 100);
+        layout.free(a);
+        layout.make(b, 300);
+        layout.make(b, 300);
+        layout.make(c, 10);
+        layout.free(b);
+        layout.make(a, 100);
+        let mut places = layout.end();
+        assert_eq!(places.memory.iter().flatten().map(Buffer::len).sum::<usize>(), 310);
+        let first = places.take(a, 100).unwrap();
+        assert_eq!(first.len(), 100);
+        // Out of order, and without a place.
+        assert!(places.take(b, 300).is_none() && places.take(3, 1).is_none());
+        assert!(places.give_back(3, Buffer::new(1)).is_some());
+        assert!(places.give_back(a, first).is_none());
+        assert!(places.give_back(b, Buffer::new(300)).is_some());
+        let second = places.take(b, 300).unwrap();
+        assert_eq!((second.len(), places.free().count()), (300, 1));
+        // What is too small for its register stays.
+        assert!(places.give_back(b, Buffer::new(10)).is_none());
+        assert!(places.take(b, 300).is_none());
+        assert_eq!(places.memory().count(), 2);
+    }
+}

@@ -1,0 +1,113 @@
+//! Servers that are stopped, and whose keys get fresh shares.
+
+use super::*;
+use crate::admin;
+use crate::testing::{ENCTYPE, REALM, ports};
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use tacit::program::{Builder, Data, Dtype, Recipient, Uses, Value};
+use tacit::{Compiled, Fill, Local, Residents, Run};
+
+const NAMES: [&str; 3] = ["P0", "P1", "P2"];
+/// One that is in use, an old one, and one under which no ticket is good any more.
+const RECORDS: [&str; 3] = ["key 1", "key 2", "key 3"];
+
+fn value() -> Value {
+    Value { shape: vec![5], data: Data::Bool(vec![true, false, true, true, false]) }
+}
+
+/// A program that keeps a value, and one that opens it.
+fn programs() -> [Arc<Compiled>; 2] {
+    let mut build = Builder::new();
+    let key = build.input("P0", "key", Dtype::Bool, &[5], None).unwrap();
+    build.keep(key, "record", Uses::default()).unwrap();
+    let mut opens = Builder::new();
+    let key = opens.kept("record", Dtype::Bool, &[5], None).unwrap();
+    opens.reveal(key, Recipient::All).unwrap();
+    [build, opens].map(|build| Compiled::new(build.finish().unwrap()).unwrap())
+}
+
+/// A run of all servers on the states in these folders.
+fn run(
+    folders: &[PathBuf; 3],
+    compiled: &Arc<Compiled>,
+    fill: &Fill,
+    inputs: &[Value],
+) -> Result<Run, Error> {
+    let mut states = folders.each_ref().map(|folder| {
+        let config = Config::load(&folder.join("parties.toml")).unwrap();
+        State::of(&config, &folder.join("state")).unwrap()
+    });
+    let residents = states.iter_mut().map(|state| Residents { state, fill, store: None }).collect();
+    Local::new("replicated-malicious").unwrap().run_on(compiled, residents, inputs, &|_, _| ())
+}
+
+fn all_of(folders: &[PathBuf; 3], seconds: u64) -> [Result<usize, Failure>; 3] {
+    thread::scope(|scope| {
+        let one = |folder: &PathBuf| {
+            scope.spawn({
+                let folder = folder.clone();
+                move || all(&folder, Duration::from_secs(seconds))
+            })
+        };
+        folders.each_ref().map(one).map(|thread| thread.join().unwrap())
+    })
+}
+
+#[test]
+fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let realm = folder.path().join("realm");
+    admin::init(&realm, REALM, ENCTYPE, ["127.0.0.1"; 2], ports()).unwrap();
+    let folders = NAMES.map(|name| realm.join(name));
+    let [keeps, opens] = programs();
+    for record in RECORDS {
+        run(&folders, &keeps, &Fill::new().keeping("record", record), &[value()]).unwrap();
+    }
+    let mut principals = Principals::default();
+    let at = now();
+    for (record, kvno, at) in [("key 3", 1, 100), ("key 2", 2, 200), ("key 1", 3, at)] {
+        principals.put_key("ann", (kvno, record.into()), (String::new(), 0), at, 1000);
+    }
+    // The admin's folder has no shares.
+    assert!(all(&realm.join("admin"), Duration::from_secs(1)).is_err());
+
+    // A server that has another key than the others: nothing is lost.
+    for folder in &folders {
+        principals.save(&folder.join("principals.json")).unwrap();
+    }
+    let mut other = principals.clone();
+    other.put_key("ann", (4, "key 0".into()), (String::new(), 0), at, 1000);
+    other.save(&folders[1].join("principals.json")).unwrap();
+    assert!(all_of(&folders, 5).iter().all(Result::is_err));
+    principals.save(&folders[1].join("principals.json")).unwrap();
+
+    let (state, old) = (folders[1].join("state"), folder.path().join("old"));
+    copy(&state, &old);
+    for told in all_of(&folders, 60) {
+        assert_eq!(told.unwrap(), 2);
+    }
+    for record in &RECORDS[..2] {
+        let opened = run(&folders, &opens, &Fill::new().reading("record", record), &[]).unwrap();
+        assert_eq!(opened.outputs, [Some(value())]);
+        assert_eq!(opened.report.read[0].1, format!("{record}@2"));
+    }
+    assert!(run(&folders, &opens, &Fill::new().reading("record", RECORDS[2]), &[]).is_err());
+
+    // What one server had before is worth nothing beside what the others have now.
+    fs::remove_dir_all(&state).unwrap();
+    copy(&old, &state);
+    let error = run(&folders, &opens, &Fill::new().reading("record", RECORDS[0]), &[]).unwrap_err();
+    assert!(error.to_string().contains("P1 lacks key 1@2"), "{error}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::DirBuilder::new().mode(0o700).create(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
