@@ -91,7 +91,7 @@ impl Party {
     }
 
     /// Tells all what hides the bits of an own input; to a client goes what its masks are.
-    pub(crate) fn give_bits(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    pub(crate) fn share_bits(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let (owner, _, shape) = self.input(input);
         let digits = self.digits(input).expect("only such inputs go bit by bit");
         let BitMasks { masks, opened, known, triple } =
@@ -116,7 +116,7 @@ impl Party {
     }
 
     /// Receives what an owner tells, and makes a number of the bits.
-    pub(crate) fn take_bits(&mut self, input: u32) -> Result<(), Error> {
+    pub(crate) fn receive_bits(&mut self, input: u32) -> Result<(), Error> {
         let (_, reg, shape) = self.input(input);
         let digits = self.digits(input).expect("only such inputs go bit by bit");
         let [told_shape, _] = digits.shapes(shape);

@@ -34,7 +34,7 @@ impl AdditiveClient {
     }
 
     /// Draws all shares but one, and sends that.
-    fn give(&mut self, input: u32, shape: Register, values: &Buffer) -> Result<(), Error> {
+    fn send_shares(&mut self, input: u32, shape: Register, values: &Buffer) -> Result<(), Error> {
         let mut rest = values.clone();
         for party in (0..self.session.parties()).filter(|&party| party != FIRST) {
             rest = rest_of([self.session.stream(party)], input, shape, &rest);
@@ -43,14 +43,14 @@ impl AdditiveClient {
     }
 
     /// Gets a mask, and tells all what is left.
-    fn give_masked(&mut self, input: u32, shape: Register, values: &Buffer) -> Result<(), Error> {
+    fn share_masked(&mut self, input: u32, shape: Register, values: &Buffer) -> Result<(), Error> {
         let told = Told { shape, triple: true, said: false };
         let (mask, _) = self.hear_mask(told, |batch| input_at(input, batch))?;
         self.tell(input, shape, &masked(shape, values, &mask))
     }
 
     /// Gets masks for the bits of numbers that have to be in a range, and tells all what is left ([`crate::bit_masks`]).
-    fn give_bits(
+    fn share_bits(
         &mut self,
         input: u32,
         digits: &Digits,
@@ -102,9 +102,9 @@ impl Client for AdditiveClient {
     fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let shape = self.plan.register(self.plan.inputs[input as usize].reg);
         match digits_of(&self.plan, &self.plan.inputs[input as usize]) {
-            _ if !self.authenticated => self.give(input, shape, values.data()),
-            None => self.give_masked(input, shape, values.data()),
-            Some(digits) => self.give_bits(input, &digits, shape, values.data()),
+            _ if !self.authenticated => self.send_shares(input, shape, values.data()),
+            None => self.share_masked(input, shape, values.data()),
+            Some(digits) => self.share_bits(input, &digits, shape, values.data()),
         }
     }
 

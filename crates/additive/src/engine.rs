@@ -68,18 +68,18 @@ impl Engine for AdditiveEngine {
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let party = &mut self.0;
         match (party.manner.is_authenticated(), party.digits(input)) {
-            (false, _) => party.give(input, values),
-            (true, None) => party.give_masked(input, values),
-            (true, Some(_)) => party.give_bits(input, values),
+            (false, _) => party.share_input(input, values),
+            (true, None) => party.share_masked(input, values),
+            (true, Some(_)) => party.share_bits(input, values),
         }
     }
 
     fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         let party = &mut self.0;
         match (party.manner.is_authenticated(), party.digits(input)) {
-            (false, _) => party.take(input),
-            (true, None) => party.take_masked(input),
-            (true, Some(_)) => party.take_bits(input),
+            (false, _) => party.receive_share(input),
+            (true, None) => party.receive_masked(input),
+            (true, Some(_)) => party.receive_bits(input),
         }
     }
 

@@ -22,7 +22,7 @@ use tacit_program::plan::Register;
 
 impl Party {
     /// Draws all shares of an own input but this party's, which is what is left.
-    pub(crate) fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    pub(crate) fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let (owner, reg, shape) = self.input(input);
         if owner != self.session.me() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Party {
     }
 
     /// Draws a share of another's input, or receives what is left of a client's.
-    pub(crate) fn take(&mut self, input: u32) -> Result<(), Error> {
+    pub(crate) fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         let (owner, reg, shape) = self.input(input);
         if owner == self.session.me() {
             return Ok(());
@@ -55,7 +55,7 @@ impl Party {
     }
 
     /// Draws a mask; its owner tells all what is left of the input, and to a client go shares of its mask.
-    pub(crate) fn give_masked(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    pub(crate) fn share_masked(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let (owner, _, shape) = self.input(input);
         let (kind, items) = mask(owner, &self.participants, shape);
         let mut drawn = self.drawn(Drawer::Input(input), kind, 0..items)?;
@@ -79,7 +79,7 @@ impl Party {
     }
 
     /// Receives what an owner tells, and adds it to the mask.
-    pub(crate) fn take_masked(&mut self, input: u32) -> Result<(), Error> {
+    pub(crate) fn receive_masked(&mut self, input: u32) -> Result<(), Error> {
         let (_, reg, shape) = self.input(input);
         let (mut share, told) = self.hear(input, shape)?;
         self.add_public(shape, &mut share, &told);

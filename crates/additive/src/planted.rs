@@ -2,11 +2,6 @@
 //!
 //! Only tests have the feature `planted`; without it nothing is planted, and nothing of this is left in the code.
 
-#[cfg(all(feature = "planted", not(debug_assertions)))]
-compile_error!(
-    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
-);
-
 use tacit_session::{At, Commitment, Error, Session};
 
 /// A mistake.
@@ -33,16 +28,7 @@ pub enum Mistake {
     LanesReused,
 }
 
-#[cfg(feature = "planted")]
-thread_local! {
-    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
-}
-
-/// Plants mistakes in what this thread does, and takes out those from before.
-#[cfg(feature = "planted")]
-pub fn plant(mistakes: &'static [Mistake]) {
-    PLANTED.set(mistakes);
-}
+tacit_session::planted!(Mistake, feature = "planted");
 
 /// What a corrupt party does before it commits to its `sigma` of all fields, in a check of this number with this coin.
 #[cfg(feature = "planted")]
@@ -77,18 +63,6 @@ pub(crate) fn will_commit(
 #[allow(clippy::unnecessary_wraps)]
 pub(crate) const fn will_commit(_: &mut Session, _: u32, _: &[u8], _: &mut [u8]) -> Result<(), Error> {
     Ok(())
-}
-
-/// Whether a mistake is planted.
-#[cfg(feature = "planted")]
-pub(crate) fn planted(mistake: Mistake) -> bool {
-    PLANTED.get().contains(&mistake)
-}
-
-/// None is.
-#[cfg(not(feature = "planted"))]
-pub(crate) const fn planted(_: Mistake) -> bool {
-    false
 }
 
 /// [`Session::open_committed`], or with a mistake commitments aren't compared.

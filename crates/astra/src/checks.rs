@@ -35,7 +35,7 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Refused(
-        "protocol \"astra-malicious\" verifies ANDs, products and garbled signs; this plan has conversions by two addends, or \
+        "protocol \"astra-malicious\" verifies ANDs, products and garbled signs; this plan has conversions by two additive components, or \
          matrices without entries"
             .into(),
     ))
@@ -52,7 +52,7 @@ pub(crate) struct Verified {
     /// Instances that were prepared before that one, and their notes.
     prepared: Vec<(Prepared, Vec<Noted>)>,
     /// Of what was garbled since the last seal: of `P_1` as it made it, of `P_2` as it has it.
-    vouched: Option<Digest>,
+    digest_of_garbled: Option<Digest>,
     /// Numbers whose MSB extraction was garbled since then.
     garbled: u64,
     /// Of the run that is on.
@@ -118,7 +118,7 @@ impl Verified {
             unchecked,
             noted: Vec::new(),
             prepared: Vec::new(),
-            vouched: None,
+            digest_of_garbled: None,
             garbled: 0,
             running: Running::default(),
             hiding: None,
@@ -162,12 +162,13 @@ impl Verified {
 
     /// `P_1` and `P_2`: begin a digest of what is garbled, if none is begun.
     pub(crate) fn begin_vouching(&mut self, stream: &mut PrssStream) {
-        self.vouched.get_or_insert_with(|| digest_under(stream, Draw { part: step::GARBLED_DIGEST, op: 0 }));
+        self.digest_of_garbled
+            .get_or_insert_with(|| digest_under(stream, Draw { part: step::GARBLED_DIGEST, op: 0 }));
     }
 
     /// Notes a part of what was garbled.
     pub(crate) fn vouch(&mut self, part: &[u8]) {
-        if let Some(digest) = &mut self.vouched {
+        if let Some(digest) = &mut self.digest_of_garbled {
             digest.absorb(part);
         }
     }
@@ -186,7 +187,7 @@ impl Verified {
 
     /// Compares what `P_0` and `P_1` garbled; accepts, and waits until the others do.
     fn check_garbled(&mut self, session: &mut Session, seats: Seats) -> Result<(), Error> {
-        let (garbled, digest) = (std::mem::take(&mut self.garbled), self.vouched.take());
+        let (garbled, digest) = (std::mem::take(&mut self.garbled), self.digest_of_garbled.take());
         if garbled == 0 {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use {
     crate::draws::Drawn,
     crate::step,
     sha2::{Digest, Sha256},
-    std::cell::{Cell, RefCell},
+    std::cell::RefCell,
     std::collections::BTreeMap,
     std::sync::{Arc, Mutex, PoisonError},
     tacit_engine::Error,
@@ -122,22 +122,11 @@ pub enum Mistake {
     SmallBatches,
 }
 
-/// The key that whoever gives inputs knows, for [`Mistake::GivenKeyKnown`].
-#[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
-pub const KNOWN_KEY: [u8; 16] = *b"known to all and";
+tacit_session::planted!(Mistake, feature = "planted", then plant_shared);
 
+/// Plants those that three-party protocols share.
 #[cfg(feature = "planted")]
-thread_local! {
-    static PLANTED: Cell<&'static [Mistake]> = const { Cell::new(&[]) };
-    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
-    /// The first deltas that were drawn, by what for.
-    static SHARED: RefCell<BTreeMap<u16, Vec<u8>>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// Plants mistakes in what this thread does, and takes out those from before.
-#[cfg(feature = "planted")]
-pub fn plant(mistakes: &'static [Mistake]) {
-    PLANTED.set(mistakes);
+fn plant_shared(mistakes: &[Mistake]) {
     tacit_threeparty::planted::plant(mistakes.iter().filter_map(|mistake| match mistake {
         Mistake::Shared(shared) => Some(*shared),
         _ => None,
@@ -145,10 +134,15 @@ pub fn plant(mistakes: &'static [Mistake]) {
     SHARED.take();
 }
 
-/// Whether a mistake is planted.
+/// The key that whoever gives inputs knows, for [`Mistake::GivenKeyKnown`].
+#[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
+pub const KNOWN_KEY: [u8; 16] = *b"known to all and";
+
 #[cfg(feature = "planted")]
-pub(crate) fn planted(mistake: Mistake) -> bool {
-    PLANTED.get().contains(&mistake)
+thread_local! {
+    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
+    /// The first deltas that were drawn, by what for.
+    static SHARED: RefCell<BTreeMap<u16, Vec<u8>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// What endpoints know inside, as they are told to tell attackers: for what, and the bytes.
@@ -212,10 +206,4 @@ pub fn coin_alike(values: &[Vec<u8>]) -> [u8; 16] {
     let mut coin = [0; 16];
     coin.copy_from_slice(&Sha256::digest(values.concat())[..16]);
     coin
-}
-
-/// None is.
-#[cfg(not(feature = "planted"))]
-pub(crate) const fn planted(_: Mistake) -> bool {
-    false
 }

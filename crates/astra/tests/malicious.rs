@@ -21,5 +21,5 @@ tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul m
 
 #[test]
 fn views_ahead_of_time_and_online_together() {
-    tacit_testkit::conformance::views::ahead(&SUBJECT(), step::CHECK_DIGEST);
+    tacit_testkit::conformance::views::offline(&SUBJECT(), step::CHECK_DIGEST);
 }

@@ -41,15 +41,15 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
 /// What something costs under each of some protocols.
 #[derive(Default)]
 pub(crate) struct Offers {
-    bills: Vec<Breakdown>,
+    breakdowns: Vec<Breakdown>,
     /// Protocols that can't run it, with the reason.
     refused: Vec<(String, Error)>,
 }
 
 impl Offers {
-    pub(crate) fn add(&mut self, name: &str, bill: Result<Breakdown, Error>) {
-        match bill {
-            Ok(bill) => self.bills.push(bill),
+    pub(crate) fn add(&mut self, name: &str, breakdown: Result<Breakdown, Error>) {
+        match breakdown {
+            Ok(breakdown) => self.breakdowns.push(breakdown),
             Err(error) => {
                 // Ways to compare that one protocol offers are refused for one reason.
                 let reason = |name: &str, error: &Error| {
@@ -77,20 +77,22 @@ pub(crate) fn parties(protocol: &str, config: Option<&Config>) -> Result<Vec<Str
 /// # Errors
 /// If none can run it: why the first can't.
 pub(crate) fn tell(context: &mut Context<'_>, net: &CostNet, offers: Offers) -> Result<(), Failure> {
-    let Offers { bills, mut refused } = offers;
-    if bills.is_empty() && !refused.is_empty() {
+    let Offers { breakdowns, mut refused } = offers;
+    if breakdowns.is_empty() && !refused.is_empty() {
         return Err(refused.swap_remove(0).1.into());
     }
     if context.json {
-        let all: Map<String, Json> =
-            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net.profile))).collect();
+        let all: Map<String, Json> = breakdowns
+            .iter()
+            .map(|breakdown| (breakdown.protocol.clone(), breakdown.to_json(&net.profile)))
+            .collect();
         let refused: Map<String, Json> =
             refused.into_iter().map(|(name, reason)| (name, json!(reason.to_string()))).collect();
         let object = json!({"net": net.name, "protocols": all, "refused": refused});
         return context.line(&object.to_string());
     }
-    for bill in bills {
-        context.line(&bill.to_text(net))?;
+    for breakdown in breakdowns {
+        context.line(&breakdown.to_text(net))?;
     }
     for (name, reason) in refused {
         context.line(&format!("\n{name} can't run it: {reason}"))?;

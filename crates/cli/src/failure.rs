@@ -138,7 +138,7 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
             SessionError::Disagreement(found) => (Some(found.peer.clone()), Some("setup")),
             SessionError::Malformed { peer, .. } => (Some(peer.clone()), Some("setup")),
             SessionError::CheckFailed { peer, .. }
-            | SessionError::Unfitting { peer, .. }
+            | SessionError::InconsistentInput { peer, .. }
             | SessionError::Differs { peer, .. } => (Some(peer.clone()), None),
             // Nobody is to blame.
             _ => (None, None),

@@ -299,15 +299,15 @@ fn material_has_the_roles_that_its_network_asks_for() {
 fn a_cost_says_who_plays_what() {
     let folder = tempfile::tempdir().unwrap();
     let net = papers_network(folder.path());
-    let bill = |more: &[&str]| {
+    let breakdown = |more: &[&str]| {
         let args = [&["cost", "sum.py", "--protocol", "astra", "--net", &net, "--json"], more].concat();
         let object: serde_json::Value = serde_json::from_str(&tacit(&args).1).unwrap();
         object["protocols"].as_object().unwrap().values().next().unwrap().clone()
     };
-    let chosen = bill(&[]);
+    let chosen = breakdown(&[]);
     assert_eq!(chosen["roles"]["0"], "P2");
-    assert_eq!(bill(&["--roles", "auto"])["roles"], chosen["roles"]);
-    let usual = bill(&["--roles", "012"]);
+    assert_eq!(breakdown(&["--roles", "auto"])["roles"], chosen["roles"]);
+    let usual = breakdown(&["--roles", "012"]);
     assert!(usual["roles"].is_null());
     assert!(chosen["network_seconds"].as_f64() < usual["network_seconds"].as_f64());
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra", "--net", &net]);
@@ -318,7 +318,7 @@ fn a_cost_says_who_plays_what() {
 
 #[test]
 fn a_cost_says_how_numbers_are_compared() {
-    let bill = |size: &str, net: &str, comparison: &str| {
+    let breakdown = |size: &str, net: &str, comparison: &str| {
         let args = ["cost", "larger.py", "--arg", size, "--net", net, "--json", "--protocol", "astra"];
         let object: serde_json::Value =
             serde_json::from_str(&tacit(&[&args[..], &["--comparison", comparison]].concat()).1).unwrap();
@@ -327,7 +327,7 @@ fn a_cost_says_how_numbers_are_compared() {
     for (size, net, expected) in
         [("10", "wan", "garbled"), ("10000", "wan", "prefix"), ("1000", "lan", "prefix")]
     {
-        let (auto, picked) = (bill(size, net, "auto"), bill(size, net, expected));
+        let (auto, picked) = (breakdown(size, net, "auto"), breakdown(size, net, expected));
         assert_eq!(auto["comparison"]["picked"], expected);
         assert_eq!(auto["sent_bytes"], picked["sent_bytes"]);
         let seconds = |way: &str| auto["comparison"]["seconds"][way].as_f64().unwrap();
@@ -351,8 +351,8 @@ fn a_cost_has_one_network_time() {
             let args = [&args[..], &["--comparison", comparison]].concat();
             let object: serde_json::Value =
                 serde_json::from_str(&tacit(&[&args[..], &["--json"]].concat()).1).unwrap();
-            let bill = object["protocols"].as_object().unwrap().values().next().unwrap().clone();
-            (bill, tacit(&args).1)
+            let breakdown = object["protocols"].as_object().unwrap().values().next().unwrap().clone();
+            (breakdown, tacit(&args).1)
         };
         let (alone, _) = cost(comparison);
         let (auto, text) = cost("auto");
@@ -512,9 +512,12 @@ fn a_command_whose_results_nobody_reads_ends_quietly() {
 fn a_protocol_that_cannot_run_it_is_named_with_the_reason() {
     let sentence = "reveals outputs to parties alone, and this plan reveals one to a client; reveal it to the parties: \
                     reveal(..., to=[\"P0\", \"P1\", \"P2\"])";
-    let bill: serde_json::Value = serde_json::from_str(&tacit(&["cost", "sum.py", "--json"]).1).unwrap();
-    assert!(bill["protocols"]["astra-malicious"].is_object() && bill["protocols"]["astra-fair"].is_null());
-    assert!(bill["refused"]["astra-fair"].as_str().unwrap().contains(sentence), "{bill}");
+    let breakdown: serde_json::Value = serde_json::from_str(&tacit(&["cost", "sum.py", "--json"]).1).unwrap();
+    assert!(
+        breakdown["protocols"]["astra-malicious"].is_object()
+            && breakdown["protocols"]["astra-fair"].is_null()
+    );
+    assert!(breakdown["refused"]["astra-fair"].as_str().unwrap().contains(sentence), "{breakdown}");
     let (code, text, _) = tacit(&["cost", "sum.py"]);
     assert!(
         code == 0 && text.contains(&format!("astra-fair can't run it: protocol \"astra-fair\" {sentence}")),

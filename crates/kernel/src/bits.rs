@@ -56,16 +56,6 @@ pub fn xor_assign(out: &mut [u64], a: &[u64]) {
     );
 }
 
-/// `out &= a`.
-pub fn and_assign(out: &mut [u64], a: &[u64]) {
-    zip1(
-        a,
-        out,
-        #[inline(always)]
-        |x, o| o & x,
-    );
-}
-
 /// `out ^= a & b`.
 pub fn and_xor(a: &[u64], b: &[u64], out: &mut [u64]) {
     let n = out.len();

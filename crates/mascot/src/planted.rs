@@ -6,11 +6,6 @@
 //! A corrupt party that plays its own code with other numbers has them by a [`set_tap`]. Taps are no mistakes: whoever is
 //! corrupt has its own memory.
 
-#[cfg(all(feature = "planted", not(debug_assertions)))]
-compile_error!(
-    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
-);
-
 use crate::field::FieldElement;
 #[cfg(not(any(test, feature = "planted")))]
 pub(crate) use tacit_ot::copee::initialize;
@@ -47,20 +42,15 @@ pub enum Mistake {
     BitsUnchecked,
 }
 
+tacit_session::planted!(Mistake, any(test, feature = "planted"));
+
 #[cfg(any(test, feature = "planted"))]
 type Tap = Box<dyn FnMut(&'static str, &mut [Fp128])>;
 
 #[cfg(any(test, feature = "planted"))]
 thread_local! {
-    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
     static TWO_KEYS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     static TAP: std::cell::RefCell<Option<Tap>> = const { std::cell::RefCell::new(None) };
-}
-
-/// Plants mistakes in what this thread does, and takes out those from before.
-#[cfg(any(test, feature = "planted"))]
-pub fn plant(mistakes: &'static [Mistake]) {
-    PLANTED.set(mistakes);
 }
 
 /// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
@@ -122,18 +112,6 @@ pub(crate) fn open_committed(
         }
     }
     Ok(opened)
-}
-
-/// Whether a mistake is planted.
-#[cfg(any(test, feature = "planted"))]
-pub(crate) fn planted(mistake: Mistake) -> bool {
-    PLANTED.get().contains(&mistake)
-}
-
-/// None is.
-#[cfg(not(any(test, feature = "planted")))]
-pub(crate) const fn planted(_: Mistake) -> bool {
-    false
 }
 
 /// Shows elements to whoever looks.

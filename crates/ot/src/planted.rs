@@ -3,11 +3,6 @@
 //! Only tests have the feature `planted`, and this crate's own; elsewhere nothing is planted, and nothing of this is left
 //! in the code.
 
-#[cfg(all(feature = "planted", not(debug_assertions)))]
-compile_error!(
-    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
-);
-
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(any(test, feature = "planted")), allow(unreachable_pub))]
@@ -40,31 +35,10 @@ pub enum Mistake {
     SideUncompared,
 }
 
-#[cfg(any(test, feature = "planted"))]
-thread_local! {
-    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
-}
-
-/// Plants mistakes in what this thread does, and takes out those from before.
-#[cfg(any(test, feature = "planted"))]
-pub fn plant(mistakes: &'static [Mistake]) {
-    PLANTED.set(mistakes);
-}
-
-/// Whether a mistake is planted.
-#[cfg(any(test, feature = "planted"))]
-pub(crate) fn planted(mistake: Mistake) -> bool {
-    PLANTED.get().contains(&mistake)
-}
+tacit_session::planted!(Mistake, any(test, feature = "planted"));
 
 /// Whether none is.
 #[cfg(any(test, feature = "planted"))]
 pub(crate) fn nothing_is_planted() -> bool {
     PLANTED.get().is_empty()
-}
-
-/// None is.
-#[cfg(not(any(test, feature = "planted")))]
-pub(crate) const fn planted(_: Mistake) -> bool {
-    false
 }

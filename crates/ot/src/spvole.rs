@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(places.len(), LEAVES);
     }
 
-    /// A sum that isn't makes the sides differ for who uses it, and changes nothing for all others.
+    /// A sum that isn't makes the sides differ for whoever uses it, and changes nothing for all others.
     #[test]
     fn wrong_sums_make_the_sides_differ_for_whoever_uses_them() {
         let start = start(2);

@@ -265,9 +265,9 @@ pub struct Itemised {
 /// What a plan costs by a protocol's cost model: inputs and outputs one round each, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
-    let mut bill = Itemised { ands: ands(plan), ..Itemised::default() };
+    let mut breakdown = Itemised { ands: ands(plan), ..Itemised::default() };
     for input in &plan.inputs {
-        bill.charge(input.node, &tariff.price(plan, Step::Input(input)));
+        breakdown.charge(input.node, &tariff.price(plan, Step::Input(input)));
     }
     for (level, times) in plan.counted_levels() {
         let mut nodes: BTreeMap<u32, Vec<Stage>> = BTreeMap::new();
@@ -276,22 +276,22 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
             for layer in op.kind.layers(stage.stage) {
                 let flows = tariff.price(plan, Step::Stage { op, stage: layer });
                 let flows = flows.into_iter().map(|(phase, flow)| (phase, flow.times(times)));
-                bill.charge(op.node, &flows.collect::<Vec<_>>());
+                breakdown.charge(op.node, &flows.collect::<Vec<_>>());
             }
             nodes.entry(op.node).or_default().push(*stage);
         }
         for (node, stages) in nodes {
             let rounds = times * tariff.rounds(plan, &stages);
-            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, rounds);
+            breakdown.nodes.entry(node).or_default().add_rounds(Phase::Online, rounds);
         }
-        bill.total.add_rounds(Phase::Online, times * tariff.rounds(plan, &level.stages));
+        breakdown.total.add_rounds(Phase::Online, times * tariff.rounds(plan, &level.stages));
     }
     for output in &plan.outputs {
-        bill.charge(output.node, &tariff.price(plan, Step::Output(output)));
+        breakdown.charge(output.node, &tariff.price(plan, Step::Output(output)));
     }
-    bill.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
-    bill.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
-    bill
+    breakdown.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
+    breakdown.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
+    breakdown
 }
 
 fn ands(plan: &Plan) -> BTreeMap<u32, u64> {
@@ -394,18 +394,21 @@ mod tests {
     #[test]
     fn bytes_are_rounded_up_for_each_stage_and_add_up_over_nodes() {
         for parties in [2, 3, 12] {
-            let bill = of_plan(&plan(), &Ring { parties });
-            let online = bill.total.phase(Phase::Online);
+            let breakdown = of_plan(&plan(), &Ring { parties });
+            let online = breakdown.total.phase(Phase::Online);
             // 65 bits are 9 bytes; 65 words for the product and for the injection's first stage.
             assert_eq!(online.sent_by(0), 9 + 2 * 65 * 8);
             assert_eq!(online.bytes(), parties as u64 * online.busiest());
-            assert_eq!(bill.total.phase(Phase::Input).links, [Link { from: parties, to: 0, bytes: 1 + 8 }]);
-            assert_eq!(bill.total.phase(Phase::Output).sent_by(0), 2);
+            assert_eq!(
+                breakdown.total.phase(Phase::Input).links,
+                [Link { from: parties, to: 0, bytes: 1 + 8 }]
+            );
+            assert_eq!(breakdown.total.phase(Phase::Output).sent_by(0), 2);
             let mut sum = Cost::default();
-            bill.nodes.values().for_each(|cost| sum += cost);
-            assert_eq!(sum.bytes(), bill.total.bytes());
-            assert_eq!(bill.total.sent_by(parties), 9);
-            assert!(bill.ands.is_empty(), "there are products, too");
+            breakdown.nodes.values().for_each(|cost| sum += cost);
+            assert_eq!(sum.bytes(), breakdown.total.bytes());
+            assert_eq!(breakdown.total.sent_by(parties), 9);
+            assert!(breakdown.ands.is_empty(), "there are products, too");
         }
         assert_eq!(Domain::Bits.bits(), 1);
     }
@@ -419,17 +422,17 @@ mod tests {
             builder.at_node(node);
             builder.interact(OpKind::And { a: rows(a, count), b: rows(a, count), dst: rows(dst, count) });
         }
-        let bill = of_plan(&builder.finish(), &Ring { parties: 3 });
-        assert_eq!(bill.ands, BTreeMap::from([(4, 3 * 70), (9, 70)]));
+        let breakdown = of_plan(&builder.finish(), &Ring { parties: 3 });
+        assert_eq!(breakdown.ands, BTreeMap::from([(4, 3 * 70), (9, 70)]));
     }
 
     #[test]
     fn independent_nodes_share_rounds() {
-        let bill = of_plan(&plan(), &Ring { parties: 3 });
-        assert_eq!(bill.total.phase(Phase::Online).rounds, 3);
-        assert_eq!(bill.nodes[&1].rounds(), 1);
-        assert_eq!(bill.nodes[&2].rounds(), 3);
-        assert_eq!(bill.total.rounds(), 5);
+        let breakdown = of_plan(&plan(), &Ring { parties: 3 });
+        assert_eq!(breakdown.total.phase(Phase::Online).rounds, 3);
+        assert_eq!(breakdown.nodes[&1].rounds(), 1);
+        assert_eq!(breakdown.nodes[&2].rounds(), 3);
+        assert_eq!(breakdown.total.rounds(), 5);
     }
 
     #[test]

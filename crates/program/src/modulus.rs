@@ -26,13 +26,6 @@ const TAIL: u128 = 0x87;
 const GAP: u128 = 159;
 
 impl Modulus {
-    /// The modulus less 1 as a number; `None` if there is no such modulus.
-    pub fn from_last(last: u128) -> Option<Self> {
-        let fields = [Self::Mersenne61, Self::Prime128];
-        let rings = (1..=128).map(Self::PowerOfTwo);
-        rings.chain(fields).find(|modulus| modulus.last() == last)
-    }
-
     /// Whether programs can have integers modulo it: it is no polynomial, and the exponent is from 1 to 128.
     pub const fn is_valid(self) -> bool {
         match self {
@@ -211,10 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modulus_is_known_by_its_last_element() {
-        assert!(all().all(|modulus| Modulus::from_last(modulus.last()) == Some(modulus)));
-        assert_eq!(Modulus::from_last(9), None);
-        assert_eq!(Modulus::from_last(0), None);
+    fn a_modulus_has_limbs_and_a_domain() {
         assert!(!Modulus::PowerOfTwo(0).is_valid() && !Modulus::PowerOfTwo(129).is_valid());
         assert_eq!((Modulus::PowerOfTwo(64).limbs(), Modulus::PowerOfTwo(65).limbs()), (1, 2));
         assert_eq!(Modulus::PowerOfTwo(32).domain(), Domain::Ring(Width::W32));

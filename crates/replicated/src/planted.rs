@@ -89,31 +89,15 @@ pub enum Mistake {
     Shared(Shared),
 }
 
-#[cfg(feature = "planted")]
-thread_local! {
-    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
-}
+tacit_session::planted!(Mistake, feature = "planted", then plant_shared);
 
-/// Plants mistakes in what this thread does, and takes out those from before.
+/// Plants those that three-party protocols share.
 #[cfg(feature = "planted")]
-pub fn plant(mistakes: &'static [Mistake]) {
-    PLANTED.set(mistakes);
+fn plant_shared(mistakes: &[Mistake]) {
     tacit_threeparty::planted::plant(mistakes.iter().filter_map(|mistake| match mistake {
         Mistake::Shared(shared) => Some(*shared),
         _ => None,
     }));
-}
-
-/// Whether a mistake is planted.
-#[cfg(feature = "planted")]
-pub(crate) fn planted(mistake: Mistake) -> bool {
-    PLANTED.get().contains(&mistake)
-}
-
-/// None is.
-#[cfg(not(feature = "planted"))]
-pub(crate) const fn planted(_: Mistake) -> bool {
-    false
 }
 
 #[cfg(feature = "planted")]

@@ -33,7 +33,7 @@ pub enum Error {
     /// An owner of inputs gave two parties what doesn't fit together, or one of the two says so. Nothing was computed
     /// on it, and so this is no failed check: a client could else have preprocessed material destroyed.
     #[error("{what} does not match what {peer} holds: its owner, or {peer}, deviated from the protocol")]
-    Unfitting {
+    InconsistentInput {
         /// With whom the comparison failed.
         peer: String,
         /// What was compared.
@@ -123,7 +123,7 @@ impl Error {
             Self::Link(link) => matches!(link.what(), ErrorKind::Aborted { check_failed: true, .. }),
             Self::Disagreement(_)
             | Self::Malformed { .. }
-            | Self::Unfitting { .. }
+            | Self::InconsistentInput { .. }
             | Self::Differs { .. }
             | Self::Exhausted
             | Self::Entropy(_) => false,

@@ -15,6 +15,7 @@ mod entropy;
 mod error;
 mod handshake;
 mod measure;
+mod planted;
 mod session;
 
 pub use commitment::{Commitment, Opening};

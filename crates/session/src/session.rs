@@ -326,7 +326,7 @@ impl Session {
     /// bytes with every party that this is called for; `values` has for each the party and its value.
     ///
     /// # Errors
-    /// [`Error::Unfitting`] if one of them was given something else; those of links.
+    /// [`Error::InconsistentInput`] if one of them was given something else; those of links.
     pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
         let digests: Vec<[u8; 32]> =
@@ -337,7 +337,7 @@ impl Session {
         for (&(party, _), digest) in values.iter().zip(&digests) {
             let theirs = self.mesh.recv(party, at, digest.len())?;
             if !bool::from(theirs.ct_eq(digest)) {
-                let error = Error::Unfitting { peer: self.name(party).to_owned(), what };
+                let error = Error::InconsistentInput { peer: self.name(party).to_owned(), what };
                 self.mesh.abort(&error.to_string());
                 return Err(error);
             }

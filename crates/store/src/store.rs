@@ -209,7 +209,7 @@ impl Store {
         Ok(Taken::new(self, reserved))
     }
 
-    /// As [`Self::take_run`], for who reads in an order of his own, and from several shelves in turn.
+    /// As [`Self::take_run`], for readers with an order of their own, and from several shelves in turn.
     ///
     /// # Errors
     /// As [`Self::take_run`].

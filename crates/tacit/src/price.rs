@@ -30,9 +30,9 @@ pub(crate) fn price_in(
     parties: &[String],
     lanes: u16,
 ) -> Result<Itemised, Error> {
-    let (mut bill, setup) = price_part(compiled, name, parties, lanes)?;
-    share_checks(&mut bill, &setup);
-    Ok(bill)
+    let (mut breakdown, setup) = price_part(compiled, name, parties, lanes)?;
+    share_checks(&mut breakdown, &setup);
+    Ok(breakdown)
 }
 
 /// The same without what a session makes ready once, which is told apart.
@@ -45,9 +45,9 @@ fn price_part(
     let (compiled, Prices { protocol, participants }) = prices(compiled, name, parties)?;
     let setup = protocol.setup(compiled.plan(), &participants);
     let together = protocol.checks_together(compiled.plan(), &participants, 1, lanes);
-    let mut bill = of_instance(compiled.plan(), &Prices { protocol, participants });
-    share_checks(&mut bill, &together);
-    Ok((bill, setup))
+    let mut breakdown = of_instance(compiled.plan(), &Prices { protocol, participants });
+    share_checks(&mut breakdown, &together);
+    Ok((breakdown, setup))
 }
 
 /// The cost of programs that are run so many times each, one after another, in one of so many lanes.
@@ -61,8 +61,8 @@ pub(crate) fn price_parts(
     let mut ready = Itemised::default();
     for (compiled, times) in parts {
         let Some(compiled) = compiled else { continue };
-        let (bill, setup) = price_part(compiled, name, parties, lanes)?;
-        for (phase, cost) in bill.total.phases() {
+        let (breakdown, setup) = price_part(compiled, name, parties, lanes)?;
+        for (phase, cost) in breakdown.total.phases() {
             total.add_times(phase, cost, times);
         }
         // With the first part that needs it.
@@ -104,25 +104,25 @@ fn prices(
 /// The cost of a run but for what is checked together with other runs.
 fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
     let Prices { protocol, participants: roles } = prices;
-    let mut bill = of_plan(plan, prices);
+    let mut breakdown = of_plan(plan, prices);
     for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
         for (phase, flow) in protocol.price(plan, roles, Step::Seeds { client }) {
-            bill.share(phase, &flow);
+            breakdown.share(phase, &flow);
         }
     }
-    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan, roles));
-    share_checks(&mut bill, &protocol.checks(plan, roles));
-    bill
+    breakdown.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan, roles));
+    share_checks(&mut breakdown, &protocol.checks(plan, roles));
+    breakdown
 }
 
-fn share_checks(bill: &mut Itemised, checks: &Checks) {
+fn share_checks(breakdown: &mut Itemised, checks: &Checks) {
     for (phase, flow) in &checks.flows {
-        bill.share(*phase, flow);
+        breakdown.share(*phase, flow);
     }
     for &(phase, rounds) in &checks.rounds {
-        bill.share_rounds(phase, rounds);
+        breakdown.share_rounds(phase, rounds);
     }
-    bill.transfers = bill.transfers.saturating_add(checks.transfers);
+    breakdown.transfers = breakdown.transfers.saturating_add(checks.transfers);
 }
 
 /// What a program's branches take under the protocol of a name, in words; `None` if it has none.

@@ -279,8 +279,8 @@ fn a_run_has_the_window_of_its_deployment() {
     let count = 200_000;
     let compiled = conjunctions(count);
     let rounds = |compiled: &Arc<Compiled>| {
-        let bill = tacit::price(compiled, "replicated", &["P0", "P1", "P2"].map(str::to_owned)).unwrap();
-        bill.total.phase(Phase::Online).rounds
+        let breakdown = tacit::price(compiled, "replicated", &["P0", "P1", "P2"].map(str::to_owned)).unwrap();
+        breakdown.total.phase(Phase::Online).rounds
     };
     let (usual, narrow) = (rounds(&compiled), rounds(&compiled.with_window(1)));
     assert!(usual < narrow, "{usual}, {narrow}");

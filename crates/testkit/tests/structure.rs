@@ -353,14 +353,6 @@ fn files_are_short() {
 /// The most characters of a paragraph, without the addresses that it links to.
 const MOST_CHARACTERS: usize = 500;
 
-/// Pages with longer paragraphs, and how many. The list may only shrink.
-const LONG_PARAGRAPHS: [(&str, usize); 4] = [
-    ("docs/deployment.md", 10),
-    ("docs/kerberos.md", 2),
-    ("docs/protocols/gmw.md", 7),
-    ("docs/protocols/mascot.md", 11),
-];
-
 #[test]
 fn paragraphs_are_short() {
     let mut pages = files_of(root().join("docs"), "md");
@@ -374,9 +366,10 @@ fn paragraphs_are_short() {
             .filter(|text| text.chars().count() > MOST_CHARACTERS)
             .map(|text| text.chars().take(60).collect())
             .collect();
-        let known = LONG_PARAGRAPHS.iter().find(|(known, _)| *known == place);
-        let most = known.map_or(0, |(_, most)| *most);
-        assert!(long.len() <= most, "{place}: {} long paragraphs, {most} at most: {long:#?}", long.len());
+        assert!(
+            long.is_empty(),
+            "{place}: paragraphs of more than {MOST_CHARACTERS} characters, which begin so: {long:#?}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@
 //! Every value is read once by whoever gets it. Of each tile some OTs are compared afterwards.
 
 use super::correlated::figures::{Figures, measure};
-use super::correlated::job::{Job, What};
+use super::correlated::job::{Correlation, Job};
 use super::limits::Cores;
 use super::spec::BenchArgs;
 use crate::context::Context;
@@ -17,7 +17,8 @@ const USUAL: usize = 1 << 26;
 const QUICK: usize = 20_000;
 
 pub(super) fn ot(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
-    let job = Job { what: What::Ots, parties: 2, count: args.count_or(QUICK, USUAL), k: args.height() };
+    let job =
+        Job { what: Correlation::Ots, parties: 2, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     // In both directions a party is sender and receiver.
     let declared = [params.setup_bytes(), params.extension_bytes(job.count, false)];

@@ -4,7 +4,7 @@
 //! All are opened and multiplied afterwards.
 
 use super::correlated::figures::{Figures, measure};
-use super::correlated::job::{Job, What};
+use super::correlated::job::{Correlation, Job};
 use super::spec::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -30,7 +30,8 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     }
     let over = args.triples.field.unwrap_or_default();
     let (field, of) = over.named();
-    let what = if args.triples.passive { What::PassiveTriples(over) } else { What::Triples(over) };
+    let what =
+        if args.triples.passive { Correlation::PassiveTriples(over) } else { Correlation::Triples(over) };
     let job = Job { what, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;

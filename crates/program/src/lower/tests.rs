@@ -257,7 +257,7 @@ fn a_truncation_is_exact_for_every_shift_and_takes_what_it_should() {
 }
 
 #[test]
-fn by_three_addends_a_comparison_takes_full_adders_more() {
+fn by_three_components_a_comparison_takes_full_adders_more() {
     for (width, expected_ands, expected_rounds) in
         [(Width::W8, 20, 5), (Width::W16, 51, 6), (Width::W32, 114, 7), (Width::W64, 241, 8)]
     {
@@ -301,7 +301,7 @@ fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
 }
 
 #[test]
-fn by_three_addends_equality_takes_twice_the_ands_and_no_more_rounds() {
+fn by_three_components_equality_takes_twice_the_ands_and_no_more_rounds() {
     for width in Width::ALL {
         for kind in [Dtype::Int, Dtype::Modular(Modulus::PowerOfTwo(width.bits()))] {
             let whole = Range::of_width(width);
@@ -314,7 +314,7 @@ fn by_three_addends_equality_takes_twice_the_ands_and_no_more_rounds() {
 }
 
 #[test]
-fn by_three_addends_a_truncation_is_exact_for_every_shift() {
+fn by_three_components_a_truncation_is_exact_for_every_shift() {
     for width in Width::ALL {
         let guard = 1i128 << (width.bits() - 2);
         for by in 1..=width.bits() - 2 {

@@ -19,13 +19,13 @@ pub(crate) struct Clear<'a> {
     rng: TestRng,
     registers: Vec<Option<Vec<Option<u128>>>>,
     /// The additive components of every number and of every bit, drawn once for a register.
-    addends: HashMap<Reg, [Vec<u128>; 3]>,
+    components: HashMap<Reg, [Vec<u128>; 3]>,
 }
 
 impl<'a> Clear<'a> {
     pub(crate) fn run(plan: &'a Plan, inputs: &[Vec<u64>], rng: TestRng) -> Vec<Vec<u64>> {
         let mut clear =
-            Self { plan, rng, registers: vec![None; plan.registers.len()], addends: HashMap::new() };
+            Self { plan, rng, registers: vec![None; plan.registers.len()], components: HashMap::new() };
         for (input, words) in plan.inputs.iter().zip(inputs) {
             let words = match input.form {
                 Form::Elements => elements(words, plan.register(input.reg).domain),
@@ -91,7 +91,7 @@ impl<'a> Clear<'a> {
 
     fn free(&mut self, reg: Reg) {
         self.registers[reg as usize] = None;
-        self.addends.remove(&reg);
+        self.components.remove(&reg);
     }
 
     fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u128>)> {
@@ -325,7 +325,7 @@ impl<'a> Clear<'a> {
 
     fn additive_component(&mut self, a: Reg, component: u8) -> Vec<u128> {
         let (x, modulus) = (self.read(a), self.modulus(a));
-        if !self.addends.contains_key(&a) {
+        if !self.components.contains_key(&a) {
             let mut draw = |x: &u128| match self.rng.random_range(0..7u8) {
                 0 => 0,
                 1 => *x,
@@ -337,9 +337,9 @@ impl<'a> Clear<'a> {
             let [first, second] = [(); 2].map(|()| x.iter().map(&mut draw).collect::<Vec<_>>());
             let rest = zip(&x, &first, |x, addend| modulus.sub(x, addend));
             let rest = zip(&rest, &second, |x, addend| modulus.sub(x, addend));
-            self.addends.insert(a, [first, second, rest]);
+            self.components.insert(a, [first, second, rest]);
         }
-        self.addends[&a][usize::from(component)].clone()
+        self.components[&a][usize::from(component)].clone()
     }
 
     fn public(&self, value: &Public, like: Reg) -> Vec<u128> {

@@ -205,7 +205,7 @@ pub fn pieces(subject: &Subject) {
 ///
 /// # Panics
 /// If a view tells something.
-pub fn ahead(subject: &Subject, before: u16) {
+pub fn offline(subject: &Subject, before: u16) {
     for owners in [["P1", "P2"], ["P0", "alice"]] {
         for values in [[0, 0], [3, 250]] {
             let mut build = plan::Builder::new();
@@ -228,7 +228,7 @@ pub fn ahead(subject: &Subject, before: u16) {
     }
 }
 
-/// One party's view, for [`ahead`].
+/// One party's view, for [`offline`].
 fn check_ahead(subject: &Subject, case: &Case, corrupt: usize, before: u16) -> Result<(), Flaw> {
     let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
         Arc::new(hidden(case, corrupt, subject.told));

@@ -12,7 +12,7 @@ use tacit_ot::{Params, Security};
 /// What is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum Correlation {
     /// Random OTs in both directions.
     Ots,
     /// Authenticated triples.
@@ -34,7 +34,7 @@ pub(super) trait Made: Sized {
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) what: What,
+    pub(crate) what: Correlation,
     pub(crate) parties: usize,
     pub(crate) count: usize,
     pub(crate) k: usize,
@@ -60,7 +60,7 @@ impl Job {
         if self.count == 0 {
             return Err(Failure::usage("a size of 0 leaves nothing to measure"));
         }
-        let passive = matches!(self.what, What::PassiveTriples(_));
+        let passive = matches!(self.what, Correlation::PassiveTriples(_));
         Params::new(self.k, if passive { Security::SemiHonest } else { Security::Malicious })
             .ok_or_else(|| Failure::usage(format!("--k is 1 to 8, not {}", self.k)))
     }

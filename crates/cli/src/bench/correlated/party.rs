@@ -1,6 +1,6 @@
 //! One party's part in any of these jobs.
 
-use super::job::{Job, Report, What};
+use super::job::{Correlation, Job, Report};
 use super::ots::Ots;
 use super::triples::{MascotTriples, WithoutMacs};
 use crate::bench::options::TripleField;
@@ -28,8 +28,8 @@ impl Job {
             (Failure::aborted(error.to_string()), echo)
         };
         let report = match self.what {
-            What::Ots => self.run::<Ots>(links, me, limits, params),
-            What::Triples(field) | What::PassiveTriples(field) => match field {
+            Correlation::Ots => self.run::<Ots>(links, me, limits, params),
+            Correlation::Triples(field) | Correlation::PassiveTriples(field) => match field {
                 TripleField::Fp128 => self.run_triples::<Fp128>(links, me, limits, params),
                 TripleField::Gf2 => self.run_triples::<Gf128>(links, me, limits, params),
                 TripleField::Fp64 => self.run_triples::<Fp<1>>(links, me, limits, params),
@@ -47,7 +47,7 @@ impl Job {
         limits: Limits,
         params: Params,
     ) -> Result<Report, Error> {
-        if matches!(self.what, What::PassiveTriples(_)) {
+        if matches!(self.what, Correlation::PassiveTriples(_)) {
             self.run::<WithoutMacs<E>>(links, me, limits, params)
         } else {
             self.run::<MascotTriples<E>>(links, me, limits, params)

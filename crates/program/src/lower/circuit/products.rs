@@ -2,7 +2,7 @@
 //!
 //! All products at a depth are one of vectors, for all instances, and each is made once: an AND and an XOR of the same wires
 //! share it, and [`steps`] has more that gates don't take. Complements cost nothing, as `(1 - u) v = v - u v`, and neither
-//! does a gate with a public bit: its product is local. This is dear: circuits of more products than [`PRODUCTS`] are refused.
+//! does a gate with a public bit: its product is local. Each product is sent: circuits of more products than [`PRODUCTS`] are refused.
 
 use crate::error::Fault;
 use crate::lower::lowering::Lowering;

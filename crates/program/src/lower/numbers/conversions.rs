@@ -19,7 +19,7 @@ pub(super) trait Conversions: Sync {
     /// and `0 < by < k`.
     fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, range: Range, by: u8) -> Term;
     /// Operands of a circuit that sum to the low bits of each number, so many of them; `None` if there is no such way.
-    fn addends(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>>;
+    fn additive_components(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>>;
 }
 
 /// The protocol's own MSB extraction, if it has one.

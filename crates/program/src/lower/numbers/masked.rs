@@ -143,7 +143,7 @@ impl Conversions for MaskedOpening {
         Term::Secret(self.above(lowering, x, bits, by.into()))
     }
 
-    fn addends(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
+    fn additive_components(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
         None
     }
 }

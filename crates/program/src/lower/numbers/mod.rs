@@ -56,7 +56,7 @@ impl Conversions for ElementsAlone {
         Term::Secret(x)
     }
 
-    fn addends(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
+    fn additive_components(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
         None
     }
 }
@@ -104,9 +104,9 @@ impl Lowering<'_> {
         self.conversions().shift(self, x, range, by)
     }
 
-    /// As [`Conversions::addends`].
-    fn addends_of(&mut self, a: Reg, bits: u32) -> Option<Vec<Operand>> {
-        self.conversions().addends(self, a, bits)
+    /// As [`Conversions::additive_components`].
+    fn components_of(&mut self, a: Reg, bits: u32) -> Option<Vec<Operand>> {
+        self.conversions().additive_components(self, a, bits)
     }
 
     fn conversions(&self) -> &'static dyn Conversions {

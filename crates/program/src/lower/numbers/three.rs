@@ -83,7 +83,7 @@ impl Conversions for ThreeComponents {
         lowering.add(&Term::Secret(shifted), &missing)
     }
 
-    fn addends(&self, _: &mut Lowering<'_>, a: Reg, _: u32) -> Option<Vec<Operand>> {
+    fn additive_components(&self, _: &mut Lowering<'_>, a: Reg, _: u32) -> Option<Vec<Operand>> {
         Some((0..3).map(|component| Operand::Component { a, component, negate: false }).collect())
     }
 }

@@ -52,7 +52,7 @@ impl Conversions for TwoComponents {
         lowering.add(&Term::Secret(shifted), &missing)
     }
 
-    fn addends(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>> {
+    fn additive_components(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>> {
         let s = lowering.plan.bits(bits, lowering.plan.shape(a).cols);
         lowering.plan.interact(OpKind::Split { a, bits: bits as u8, s });
         let t = Operand::Component { a, component: SECOND_COMPONENT, negate: false };

@@ -358,15 +358,15 @@ impl<'a> Lowering<'a> {
             return result;
         }
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
-        let mut addends = Vec::with_capacity(operands.len());
+        let mut given = Vec::with_capacity(operands.len());
         for &id in operands {
-            let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
+            let Some(operand) = self.additive_operand(id, &ty.shape, &mut b, &mut inputs) else {
                 let missing = "functions on the bits of secret numbers: quotients by secret ones (by public ones it can), \
                                roots, exp, log and their like";
                 self.refuse(|operation| Fault::NotOffered { operation, missing });
                 return self.fresh(domain, ty.len());
             };
-            addends.push(operand);
+            given.push(operand);
         }
         let (style, format, len) = (style(ty.len()), Format::of(ty), ty.len());
         let composed = self.to_number(format, domain, len).1.map(|style| {
@@ -374,7 +374,7 @@ impl<'a> Lowering<'a> {
             inputs.push(Operand::Each(mask));
             (style, mask, b.input(domain.bits() as u32))
         });
-        let words: Vec<Word> = addends.into_iter().map(|addends| addends.sum(&mut b, style)).collect();
+        let words: Vec<Word> = given.into_iter().map(|operand| operand.sum(&mut b, style)).collect();
         let output = element(operation, &mut b, style, &words, format.bits);
         if let Some((style, mask, wires)) = composed {
             let result = Word { bits: output, signed: format.signed };
@@ -400,34 +400,34 @@ impl<'a> Lowering<'a> {
     }
 
     /// An operand in a circuit, as inputs of it; `None` if the protocol has no way to them.
-    fn addends(
+    fn additive_operand(
         &mut self,
         id: NodeId,
         shape: &[usize],
         b: &mut circuit::Builder,
         inputs: &mut Vec<Operand>,
-    ) -> Option<Addends> {
+    ) -> Option<AdditiveOperand> {
         let mut input = |operand, Format { bits, signed }| {
             inputs.push(operand);
             Word { bits: b.input(bits as u32), signed }
         };
         if !self.ty(id).secret {
             return Some(match self.operand(id, shape) {
-                Term::Splat(raw) => Addends::Known(raw),
-                Term::Register(operand, format) => Addends::Word(input(operand, format)),
+                Term::Splat(raw) => AdditiveOperand::Known(raw),
+                Term::Register(operand, format) => AdditiveOperand::Word(input(operand, format)),
             });
         }
         let Format { bits, signed } = Format::of(self.ty(id));
         let a = self.term(id, shape, self.domain(id));
         let a = self.register(&a);
-        let operands = self.addends_of(a, bits as u32)?;
+        let operands = self.components_of(a, bits as u32)?;
         let words = operands.into_iter().map(|operand| input(operand, Format { bits, signed: false }));
-        Some(Addends::Components(words.collect(), signed))
+        Some(AdditiveOperand::Components(words.collect(), signed))
     }
 }
 
 /// What an operand of a circuit is the sum of.
-enum Addends {
+enum AdditiveOperand {
     /// A public number, the same for all instances.
     Known(i128),
     /// Itself.
@@ -436,7 +436,7 @@ enum Addends {
     Components(Vec<Word>, bool),
 }
 
-impl Addends {
+impl AdditiveOperand {
     fn sum(self, b: &mut circuit::Builder, style: Style) -> Word {
         match self {
             Self::Known(raw) => Word::constant(b, raw),

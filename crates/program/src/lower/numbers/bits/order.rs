@@ -30,8 +30,8 @@ impl Lowering<'_> {
             inputs.push(Operand::Each(self.laid(&number)));
             Word { bits: b.input(bits as u32), signed }
         } else {
-            match self.addends(id, &self.ty(id).shape, &mut b, &mut inputs) {
-                Some(addends) => addends.sum(&mut b, style),
+            match self.additive_operand(id, &self.ty(id).shape, &mut b, &mut inputs) {
+                Some(operand) => operand.sum(&mut b, style),
                 None => unreachable!("what sorts has a way from numbers to bits"),
             }
         };
@@ -108,7 +108,9 @@ impl Lowering<'_> {
     ) -> Vec<Word> {
         let operands = match self.plan.shape(a).domain {
             Domain::Bits => vec![Operand::Each(a)],
-            _ => self.addends_of(a, bits as u32).unwrap_or_else(|| unreachable!("numbers have components")),
+            _ => {
+                self.components_of(a, bits as u32).unwrap_or_else(|| unreachable!("numbers have components"))
+            }
         };
         let words = operands.iter().map(|_| Word { bits: b.input(bits as u32), signed: false }).collect();
         inputs.extend(operands);

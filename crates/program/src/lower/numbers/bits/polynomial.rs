@@ -44,12 +44,12 @@ impl Lowering<'_> {
             return None;
         }
         let (mut b, mut inputs) = (Builder::new(), Vec::new());
-        let addends = self.addends(id, &ty.shape, &mut b, &mut inputs)?;
+        let operand = self.additive_operand(id, &ty.shape, &mut b, &mut inputs)?;
         let mask = self.pair_mask(domain, count * len, &inputs);
         inputs.push(Operand::Each(mask));
         let wires = b.input((count * ring) as u32);
         let style = style(len);
-        let x = addends.sum(&mut b, style);
+        let x = operand.sum(&mut b, style);
         let parts = masked_parts(&mut b, style, &x, function, &wires);
         let bits = self.evaluated(b, inputs, parts, len);
         let all = self.composed(bits, mask, domain, count * len);
