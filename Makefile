@@ -36,6 +36,10 @@ native-check: native ## That the command without Python needs no library, interp
 	cargo run --release --quiet --package tacit --example save_plan -- target/larger.plan
 	env -i $(NATIVE) plan target/larger.plan
 	env -i $(NATIVE) cost target/larger.plan --protocol replicated
+	$(PYTHON) .ci/npy.py 42 > target/more.npy
+	$(PYTHON) .ci/npy.py 17 > target/less.npy
+	env -i $(NATIVE) run target/larger.plan --simulate --input north.total=target/more.npy \
+		--input south.total=target/less.npy --json | grep '"value":true'
 
 wasm: ## A client's half for JavaScript (target/wasm32-unknown-unknown), and its test under Node
 	rustup target add wasm32-unknown-unknown
