@@ -163,15 +163,26 @@ fn is_alike(all: &[Vec<u64>], number: usize) -> bool {
     first.is_some() && all.iter().all(|own| own.get(number) == first)
 }
 
+/// How many of so many steps the next run takes: the largest run would do more for few of them than two smaller ones.
+fn next_run(steps: usize) -> usize {
+    let [.., smaller, most] = TOGETHER;
+    let fits = if steps <= 2 * smaller { smaller } else { most };
+    steps.min(fits)
+}
+
 /// Steps by their task, as many together as a run has room for.
 fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
     let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
     for (number, step) in steps {
         tasks.entry(step.task).or_default().push((number, step));
     }
-    let most = TOGETHER[TOGETHER.len() - 1];
-    let chunks = |(task, steps): (Task, Vec<(usize, Step)>)| {
-        steps.chunks(most).map(|chunk| (task, chunk.to_vec())).collect::<Vec<_>>()
+    let chunks = |(task, mut steps): (Task, Vec<(usize, Step)>)| {
+        let mut groups = Vec::new();
+        while !steps.is_empty() {
+            let rest = steps.split_off(next_run(steps.len()));
+            groups.push((task, std::mem::replace(&mut steps, rest)));
+        }
+        groups
     };
     tasks.into_iter().flat_map(chunks).collect()
 }

@@ -125,7 +125,7 @@ impl Principal {
 pub struct Principals {
     live: BTreeMap<String, Principal>,
     gone: BTreeMap<String, u64>,
-    /// Records of keys whose orders have begun: if one breaks off, what was kept of it is dropped.
+    /// Records that are to be dropped when the server starts again: of keys whose orders have begun, and of keys that have ended.
     #[serde(default)]
     begun: BTreeSet<String>,
 }
@@ -217,7 +217,7 @@ impl Principals {
         self.live.insert(name.to_owned(), principal);
     }
 
-    /// Notes that an order has begun which keeps this record.
+    /// Notes that an order has begun which keeps this record, or that its key has ended.
     pub fn begin(&mut self, record: &str) {
         self.begun.insert(record.to_owned());
     }
@@ -227,7 +227,7 @@ impl Principals {
         self.begun.remove(record);
     }
 
-    /// Records of orders that broke off: no key is kept as one of them.
+    /// Records of orders that broke off, and of keys that have ended: nobody's key is one of them.
     pub fn torn(&self) -> Vec<String> {
         self.begun.iter().cloned().collect()
     }

@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::realm::{Principals, Settings};
-use crate::server::{Failure, admit, drop_ended, now};
+use crate::server::{Failure, admit, drop_ended};
 use std::path::Path;
 use std::time::Duration;
 use tacit::setup::Config;
@@ -27,7 +27,7 @@ pub fn all(folder: &Path, within: Duration) -> Result<usize, Failure> {
     let mut state = State::of(&config, &folder.join("state"))?;
     let file = folder.join("principals.json");
     let mut principals = Principals::load(&file)?;
-    if drop_ended(&mut state, &mut principals, now())? {
+    if drop_ended(&mut state, &mut principals)? {
         principals.save(&file)?;
     }
     let mut seat = Seat::with(config)?;

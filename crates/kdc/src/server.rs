@@ -218,12 +218,19 @@ impl Node {
             }
         };
         ended.extend(principals.expire(now()));
+        // What isn't dropped here is when the server starts again.
+        ended.iter().for_each(|record| principals.begin(record));
         self.put(&file, |known| *known = principals)?;
         let mut told = told;
+        let mut dropped = Vec::new();
         for record in ended {
-            if let Err(error) = self.asker.drop_value(&record) {
-                told = format!("{told}, but an old key is still there: {error}");
+            match self.asker.drop_value(&record) {
+                Ok(_) => dropped.push(record),
+                Err(error) => told = format!("{told}, but an old key is still there: {error}"),
             }
+        }
+        if !dropped.is_empty() {
+            self.put(&file, |known| dropped.iter().for_each(|record| known.end(record)))?;
         }
         Ok(told)
     }
@@ -341,7 +348,7 @@ impl Server {
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
         let mut principals = Principals::load(&file)?;
-        if drop_ended(&mut state, &mut principals, now())? {
+        if drop_ended(&mut state, &mut principals)? {
             principals.save(&file)?;
         }
         let serving = Serving {
@@ -417,29 +424,22 @@ impl Server {
     }
 }
 
-/// Drops what was kept for orders that broke off, and keys under which no ticket can be good any more: whether there was any.
-pub(crate) fn drop_ended(state: &mut State, principals: &mut Principals, now: i64) -> Result<bool, Error> {
-    let (torn, expired) = (principals.torn(), principals.expire(now));
-    let kept: BTreeSet<String> = state
-        .list()
-        .into_iter()
-        .filter(|listed| listed.standing != Standing::Dropped)
-        .map(|listed| listed.about.name)
-        .collect();
-    let whys = [
-        (&torn, "its order broke off"),
-        (&expired, "it is an old key's, and no ticket under it is good any more"),
-    ];
-    for (record, why) in
-        whys.into_iter().flat_map(|(records, why)| records.iter().map(move |record| (record, why)))
-    {
+/// Drops what was kept for orders that broke off, and keys that had ended when their server did: whether there was any.
+///
+/// Old keys end with orders, which hold this server's clock against the admin's: at its start nobody does, and a clock that is fast
+/// would cost keys that are still good.
+pub(crate) fn drop_ended(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
+    let torn = principals.torn();
+    let kept = state.list().into_iter().filter(|listed| listed.standing != Standing::Dropped);
+    let kept: BTreeSet<String> = kept.map(|listed| listed.about.name).collect();
+    for record in &torn {
         if kept.contains(record) {
             state.drop_value(record)?;
-            log(format_args!("dropped {record}: {why}"));
+            log(format_args!("dropped {record}: its order broke off, or its key has ended"));
         }
         principals.end(record);
     }
-    Ok(!torn.is_empty() || !expired.is_empty())
+    Ok(!torn.is_empty())
 }
 
 /// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols
