@@ -180,15 +180,22 @@ impl Bank {
         self.registers[reg as usize].take().expect("memory was just given")
     }
 
-    /// Puts back what [`take`](Self::take) took.
+    /// Puts back what [`take`](Self::take) took, or other memory that is as long.
     pub fn put(&mut self, reg: Reg, buffer: Buffer) {
-        self.registers[reg as usize] = Some(buffer);
+        if let Some(mut before) = self.registers[reg as usize].replace(buffer) {
+            before.wipe();
+        }
     }
 
     /// Frees a register.
     pub fn free(&mut self, reg: Reg) {
-        if let Some(buffer) = self.registers[reg as usize].take() {
-            self.spare.extend(self.places.give_back(reg, buffer));
+        let buffer = self.registers[reg as usize].take();
+        let Some(mut other) = buffer.and_then(|buffer| self.places.give_back(reg, buffer)) else { return };
+        if self.places.has(reg) {
+            // It came from elsewhere, and every turn of a section would bring another one.
+            other.wipe();
+        } else {
+            self.spare.push(other);
         }
     }
 

@@ -41,6 +41,11 @@ impl Places {
         }
     }
 
+    /// Whether a register has a place.
+    pub(super) fn has(&self, reg: Reg) -> bool {
+        self.of.get(reg as usize).is_some_and(|&place| place < self.memory.len())
+    }
+
     /// What no register has.
     pub(super) fn free(&mut self) -> impl Iterator<Item = &mut Buffer> {
         self.memory.iter_mut().flatten()

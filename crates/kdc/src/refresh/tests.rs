@@ -1,8 +1,8 @@
 //! Servers that are stopped, and whose keys get fresh shares.
 
 use super::*;
-use crate::server::now;
 use crate::admin;
+use crate::server::now;
 use crate::testing::{ENCTYPE, REALM, ports};
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
