@@ -86,13 +86,14 @@ impl LayOut {
         let place = match self.free.iter().position(|&place| place == known) {
             // One that is written again stays where it was.
             Some(at) => self.free.swap_remove(at),
-            None => match fits.or_else(grows) {
-                Some(at) => self.free.swap_remove(at),
-                None => {
+            None => {
+                if let Some(at) = fits.or_else(grows) {
+                    self.free.swap_remove(at)
+                } else {
                     self.bytes.push(0);
                     self.bytes.len() - 1
                 }
-            },
+            }
         };
         self.bytes[place] = self.bytes[place].max(bytes);
         self.of[reg] = place;

@@ -92,6 +92,8 @@ fn an_operation_of_two_stages_stands_in_two_levels() {
 
 #[test]
 fn a_mask_hides_one_difference() {
+    // Registers of bits: a number, its mask, what is left, and another.
+    type Add<'a> = &'a dyn Fn(&mut Builder, [Reg; 4], Reg);
     const CIRCUIT: fn() -> std::sync::Arc<tacit_circuit::Layered> = || {
         let mut circuit = tacit_circuit::Builder::new();
         let [x, y] = [(); 2].map(|()| circuit.input(8));
@@ -108,8 +110,6 @@ fn a_mask_hides_one_difference() {
     let mask = |to: &mut Builder, bits: u8, dst: Reg| to.interact(OpKind::PairMask { bits, dst });
     let compose =
         |to: &mut Builder, a: Reg, mask: Reg, dst: Reg| to.interact(OpKind::Compose { a, mask, dst });
-    // Registers of bits: a number, its mask, what is left, and another.
-    type Add<'a> = &'a dyn Fn(&mut Builder, [Reg; 4], Reg);
     let right: Add<'_> = &|to, [a, m, left, _], dst| {
         mask(to, 8, m);
         hide(to, [a, m, left]);

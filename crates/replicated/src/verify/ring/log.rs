@@ -118,9 +118,10 @@ struct Extent {
 impl Extent {
     fn and(self, operation: &Operation) -> Self {
         let elements = std::array::from_fn(|prover| self.elements[prover] + operation.length(prover));
-        let (outputs, words) = match operation.is_matrix() {
-            true => (0, 2 * operation.operands().iter().sum::<usize>() + 4 * operation.count()),
-            false => (operation.count(), 0),
+        let (outputs, words) = if operation.is_matrix() {
+            (0, 2 * operation.operands().iter().sum::<usize>() + 4 * operation.count())
+        } else {
+            (operation.count(), 0)
         };
         Self {
             elements,
