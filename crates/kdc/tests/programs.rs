@@ -158,23 +158,27 @@ fn ands(compiled: &Compiled) -> (u64, usize) {
     })
 }
 
+/// What runs of requests of the least class are called.
+fn of_requests() -> [(&'static str, Task); 5] {
+    let class = Class::ALL[0];
+    [
+        ("AS: verify", Task::Verify),
+        ("AS: reply", Task::Reply(class)),
+        ("TGS: verify", Task::VerifyFurther(class)),
+        ("TGS: authenticator", Task::OpenAuthenticator(class)),
+        ("TGS: reply", Task::ReplyFurther(class)),
+    ]
+}
+
 /// What a program's circuits cost: ANDs of one request, and the rounds of all.
 #[test]
 fn programs_cost_what_the_page_says() {
-    let class = Class::ALL[0];
     let documented = documented(include_str!("../../../docs/kerberos.md"));
     for (at, enctype) in Enctype::ALL.into_iter().enumerate() {
         let parties = Local::new("replicated").unwrap().parties.clone();
         let programs = Programs::new(enctype, parties).unwrap();
-        let tasks = [
-            ("enrolment", Task::Enrol { drawn: true }),
-            ("AS: verify", Task::Verify),
-            ("AS: reply", Task::Reply(class)),
-            ("TGS: verify", Task::VerifyFurther(class)),
-            ("TGS: authenticator", Task::OpenAuthenticator(class)),
-            ("TGS: reply", Task::ReplyFurther(class)),
-        ];
-        for (name, task) in tasks {
+        let enrolment = ("enrolment", Task::Enrol { drawn: true });
+        for (name, task) in [enrolment].into_iter().chain(of_requests()) {
             let cost = ands(&programs.get(task, 1).unwrap());
             if !matches!(task, Task::Enrol { .. }) {
                 for count in TOGETHER {
@@ -190,19 +194,10 @@ fn programs_cost_what_the_page_says() {
 #[test]
 fn runs_take_the_rounds_and_bytes_that_the_page_says() {
     let enctype = Enctype::Aes128Sha1;
-    let class = Class::ALL[0];
     let documented = rows_of(include_str!("../../../docs/kerberos.md"), "| run of one request");
     let mut servers = Servers::new(enctype, "replicated-malicious");
     servers.enrol(false, "key", &[pattern(1, enctype.key_bytes())]);
-    let tasks = [
-        ("roll", Task::CallRoll),
-        ("AS: verify", Task::Verify),
-        ("AS: reply", Task::Reply(class)),
-        ("TGS: verify", Task::VerifyFurther(class)),
-        ("TGS: authenticator", Task::OpenAuthenticator(class)),
-        ("TGS: reply", Task::ReplyFurther(class)),
-    ];
-    for (name, task) in tasks {
+    for (name, task) in [("roll", Task::CallRoll)].into_iter().chain(of_requests()) {
         let report = servers.blank(task, 1);
         for (_, traffic) in &report.endpoints {
             assert_eq!(documented[name], [report.rounds, traffic.payload()], "{name}");
