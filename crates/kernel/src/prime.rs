@@ -3,7 +3,27 @@
 //! An element is its least residue. Products are reduced by Montgomery's method (1985), with 2^64 for the radix, and late:
 //! many are added up as integers before.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::cpu;
+use bytemuck::{Pod, Zeroable};
+
+/// What a kernel of the highest level gives where this thread uses that, else what is usual.
+macro_rules! vectors {
+    ($usual:expr, $kernel:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        let given = if cpu::level() == cpu::Level::Avx512 {
+            // SAFETY: the machine has the instructions of this level.
+            unsafe { $kernel }
+        } else {
+            $usual
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let given = $usual;
+        given
+    }};
+}
 
 /// A field of `p` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +36,8 @@ pub struct Prime {
 }
 
 /// What a product with is an element at once: an element times 2^64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Weight(u64);
 
 /// Products of elements that are added up before a reduction: each is below 2^122.
@@ -174,9 +195,13 @@ impl Prime {
     /// If there are fewer words, or more.
     pub fn weigh(&self, weight: Weight, words: &[u64], out: &mut [u64]) {
         assert_eq!(words.len(), out.len(), "a product for every word");
+        let done = vectors!(0, avx512::weigh(self, weight, words, out));
         cpu::run(
             #[inline(always)]
-            || out.iter_mut().zip(words).for_each(|(out, &word)| *out = self.weighed(weight, word)),
+            || {
+                let rest = out[done..].iter_mut().zip(&words[done..]);
+                rest.for_each(|(out, &word)| *out = self.weighed(weight, word));
+            },
         );
     }
 
@@ -189,14 +214,25 @@ impl Prime {
             words.len() == out.len() && words.len() == weights.len(),
             "a weight and a product for every word"
         );
+        let done = vectors!(0, avx512::weigh_each(self, bytemuck::cast_slice(weights), words, out));
         cpu::run(
             #[inline(always)]
             || {
-                for ((out, &word), &weight) in out.iter_mut().zip(words).zip(weights) {
+                for ((out, &word), &weight) in
+                    out[done..].iter_mut().zip(&words[done..]).zip(&weights[done..])
+                {
                     *out = self.weighed(weight, word);
                 }
             },
         );
+    }
+
+    /// Weights times a weight.
+    ///
+    /// # Panics
+    /// If there are fewer results, or more.
+    pub fn scale(&self, weight: Weight, weights: &[Weight], out: &mut [Weight]) {
+        self.weigh(weight, bytemuck::cast_slice(weights), bytemuck::cast_slice_mut(out));
     }
 
     /// The sum of products of weights and any words.
@@ -205,6 +241,9 @@ impl Prime {
     /// If there are fewer words than weights, or more.
     pub fn weighted_sum(&self, weights: &[Weight], words: &[u64]) -> u64 {
         assert_eq!(weights.len(), words.len(), "a weight for every word");
+        let (total, done) =
+            vectors!((0, 0), avx512::weighted_sum(self, bytemuck::cast_slice(weights), words));
+        let (weights, words) = (&weights[done..], &words[done..]);
         cpu::run(
             #[inline(always)]
             || {
@@ -214,7 +253,7 @@ impl Prime {
                     u128::from(self.redc(products.sum()))
                 };
                 let sums = weights.chunks(LAZY_WORDS).zip(words.chunks(LAZY_WORDS)).map(sum);
-                self.reduce(sums.sum())
+                self.reduce(total + sums.sum::<u128>())
             },
         )
     }
@@ -227,7 +266,9 @@ impl Prime {
     pub fn add_columns(&self, weights: &[Weight], words: &[u64], sums: &mut [u128]) {
         assert_eq!(weights.len(), words.len(), "a weight for every word");
         let columns = sums.len();
-        self.columns(words, sums, |row, column| weights[row * columns + column]);
+        assert_rows(words, columns);
+        let done = vectors!(0, avx512::add_columns(self, bytemuck::cast_slice(weights), words, sums));
+        self.columns(words, sums, done, |row, column| weights[row * columns + column]);
     }
 
     /// Adds to each column's sum the products of its words and their rows' weights, as [`Self::add_columns`] does.
@@ -236,13 +277,21 @@ impl Prime {
     /// If there isn't a weight for every row, or rows aren't whole.
     pub fn add_rows(&self, weights: &[Weight], words: &[u64], sums: &mut [u128]) {
         assert_eq!(weights.len() * sums.len(), words.len(), "a weight for every row");
-        self.columns(words, sums, |row, _| weights[row]);
+        assert_rows(words, sums.len());
+        let done = vectors!(0, avx512::add_columns(self, bytemuck::cast_slice(weights), words, sums));
+        self.columns(words, sums, done, |row, _| weights[row]);
     }
 
+    /// Adds to the sums of columns from `done` on.
     #[inline(always)]
-    fn columns(&self, words: &[u64], sums: &mut [u128], weight: impl Fn(usize, usize) -> Weight) {
+    fn columns(
+        &self,
+        words: &[u64],
+        sums: &mut [u128],
+        done: usize,
+        weight: impl Fn(usize, usize) -> Weight,
+    ) {
         let columns = sums.len();
-        assert!(columns > 0 && words.len().is_multiple_of(columns), "whole rows of {columns}");
         cpu::run(
             #[inline(always)]
             || {
@@ -250,7 +299,7 @@ impl Prime {
                 let whole = words.len() / columns / LAZY_WORDS * LAZY_WORDS;
                 for first in (0..whole).step_by(LAZY_WORDS) {
                     let rows: [&[u64]; LAZY_WORDS] = std::array::from_fn(|row| rows(first, row));
-                    for (column, sum) in sums.iter_mut().enumerate() {
+                    for (column, sum) in sums.iter_mut().enumerate().skip(done) {
                         let product = |row: usize| {
                             u128::from(weight(first + row, column).0) * u128::from(rows[row][column])
                         };
@@ -258,7 +307,7 @@ impl Prime {
                     }
                 }
                 for row in whole..words.len() / columns {
-                    for (column, (sum, &word)) in sums.iter_mut().zip(rows(row, 0)).enumerate() {
+                    for (column, (sum, &word)) in sums.iter_mut().zip(rows(row, 0)).enumerate().skip(done) {
                         *sum += u128::from(self.redc(u128::from(weight(row, column).0) * u128::from(word)));
                     }
                 }
@@ -290,6 +339,11 @@ impl Prime {
             "{blocks} blocks of one length"
         );
         assert_eq!(Some(sums.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
+        #[cfg(target_arch = "x86_64")]
+        if cpu::level() == cpu::Level::Avx512 {
+            // SAFETY: the machine has the instructions of this level.
+            return unsafe { avx512::add_inner_products(self, u, v, blocks, sums) };
+        }
         let length = u.len() / blocks;
         // A tile of all blocks of both vectors stays in a second-level cache.
         for first in (0..length).step_by(TILE) {
@@ -320,10 +374,11 @@ impl Prime {
         assert!(weights.len() <= LAZY, "at most {LAZY} blocks are combined");
         assert_eq!(Some(u.len()), weights.len().checked_mul(out.len()), "a block for every weight");
         let length = out.len();
+        let done = vectors!(0, avx512::combine(self, u, weights, out));
         cpu::run(
             #[inline(always)]
             || {
-                for (t, out) in out.iter_mut().enumerate() {
+                for (t, out) in out.iter_mut().enumerate().skip(done) {
                     let product =
                         |(l, weight): (usize, &Weight)| u128::from(weight.0) * u128::from(u[l * length + t]);
                     *out = self.least(self.redc(weights.iter().enumerate().map(product).sum()));
@@ -331,6 +386,12 @@ impl Prime {
             },
         );
     }
+}
+
+/// # Panics
+/// If these aren't whole rows of so many words.
+fn assert_rows(words: &[u64], columns: usize) {
+    assert!(columns > 0 && words.len().is_multiple_of(columns), "whole rows of {columns}");
 }
 
 /// Elements of each block that are multiplied at a time.
@@ -411,9 +472,15 @@ mod tests {
 
     #[test]
     fn sums_of_products_are_reduced_in_time() {
+        cpu::available().for_each(|level| cpu::at(level, sums_of_products));
+    }
+
+    fn sums_of_products() {
         for field in fields() {
             let p = field.order();
-            for (count, blocks) in [(1, 1), (32, 1), (33, 1), (100, 4), (6 * 1031, 6)] {
+            for (count, blocks) in
+                [(1, 1), (32, 1), (33, 1), (100, 4), (6 * 1031, 6), (7 * 9, 7), (32 * 40, 32)]
+            {
                 for (u, v) in [
                     (vec![p - 1; count], vec![p - 1; count]),
                     (elements(&field, 3, count), elements(&field, 4, count)),
@@ -444,14 +511,21 @@ mod tests {
                     }
                 }
             }
-            for words in [vec![u64::MAX; 9], noise::<u64>(5, 1000)] {
-                let weights = elements(&field, 6, words.len());
+            // The largest words by the largest weights, and by any.
+            let largest = [9, 8 * 2100]
+                .map(|count| (vec![u64::MAX; count], vec![field.times(Weight(p - 1), 1); count]));
+            let any = (noise::<u64>(5, 1000), elements(&field, 6, 1000));
+            for (words, weights) in largest.into_iter().chain([any]) {
                 let as_weights: Vec<Weight> = weights.iter().map(|&w| field.weight(w)).collect();
                 let expected: Vec<u64> =
                     weights.iter().zip(&words).map(|(&w, &x)| product(&field, w, x)).collect();
                 let mut weighed = vec![0; words.len()];
                 field.weigh_each(&as_weights, &words, &mut weighed);
                 assert_eq!(weighed, expected);
+                let mut scaled = as_weights.clone();
+                field.scale(as_weights[1], &as_weights, &mut scaled);
+                let both = |&weight: &u64| field.weight(product(&field, weights[1], weight));
+                assert!(scaled.iter().eq(&weights.iter().map(both).collect::<Vec<_>>()));
                 assert_eq!(
                     field.weighted_sum(&as_weights, &words),
                     expected.iter().fold(0, |sum, &x| field.add(sum, x))
@@ -461,7 +535,7 @@ mod tests {
                     let both = field.both(weight, field.weight(element));
                     field.times(weight, element) == product && field.times(both, 1) == product
                 }));
-                for columns in [1, 7, 250] {
+                for columns in [1, 7, 8, 250] {
                     let rows = words.len() / columns;
                     let (words, expected) = (&words[..rows * columns], &expected[..rows * columns]);
                     let mut sums = vec![vec![u128::from(u64::MAX); columns]; 2];

@@ -1,5 +1,8 @@
 //! Exact sums of numbers that bits pick: a vector of integers, projected on polynomials with coefficients 0 and 1.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::cpu;
 
 /// Coefficients of a polynomial: sums that one word of bits picks numbers for.
@@ -17,25 +20,36 @@ const MANY: usize = 1 << 20;
 pub fn add_picked(words: &[u64], numbers: &[i128], sums: &mut [i128; SUMS]) {
     assert_eq!(words.len(), numbers.len(), "a number for every word of bits");
     for (words, numbers) in words.chunks(MANY).zip(numbers.chunks(MANY)) {
-        let (mut low, mut high) = ([0_u64; SUMS], [0_u64; SUMS]);
-        cpu::run(
-            #[inline(always)]
-            || {
-                for (&word, &number) in words.iter().zip(numbers) {
-                    let (of_low, of_high) = (number as u64 % (1 << LOW), (number >> LOW) as u64);
-                    for sum in 0..SUMS {
-                        // All ones if it is picked.
-                        let mask = if word & (1 << sum) == 0 { 0 } else { u64::MAX };
-                        low[sum] += of_low & mask;
-                        high[sum] = high[sum].wrapping_add(of_high & mask);
-                    }
-                }
-            },
-        );
+        let [low, high] = picked(words, numbers);
         for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
             *sum += i128::from(low) + (i128::from(high as i64) << LOW);
         }
     }
+}
+
+/// The sums of the numbers' low and high parts that bits pick, of at most [`MANY`].
+fn picked(words: &[u64], numbers: &[i128]) -> [[u64; SUMS]; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == cpu::Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::picked(words, numbers) };
+    }
+    let [mut low, mut high] = [[0_u64; SUMS]; 2];
+    cpu::run(
+        #[inline(always)]
+        || {
+            for (&word, &number) in words.iter().zip(numbers) {
+                let (of_low, of_high) = (number as u64 % (1 << LOW), (number >> LOW) as u64);
+                for sum in 0..SUMS {
+                    // All ones if it is picked.
+                    let mask = if word & (1 << sum) == 0 { 0 } else { u64::MAX };
+                    low[sum] += of_low & mask;
+                    high[sum] = high[sum].wrapping_add(of_high & mask);
+                }
+            }
+        },
+    );
+    [low, high]
 }
 
 /// Adds the product of a polynomial with coefficients 0 and 1, the bits of `word`, and another one to a third. The bits are
@@ -53,6 +67,10 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_numbers_that_bits_pick() {
+        cpu::available().for_each(|level| cpu::at(level, sums_of_numbers));
+    }
+
+    fn sums_of_numbers() {
         for count in [0, 1, 3, 4, 5, 63, 64, 65, 200] {
             let words = noise::<u64>(1, count);
             let numbers: Vec<i128> = noise::<u128>(2, count).into_iter().map(|x| x as i128 >> 48).collect();
