@@ -29,7 +29,7 @@ mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 30] = [
+    let tests: [(&str, fn()); 31] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -70,6 +70,7 @@ fn main() {
             material::a_killed_offline_session_leaves_no_harm,
         ),
         ("killed factories and runs leave no harm", factories::killed_factories_and_runs_leave_no_harm),
+        ("a second store is filled beside a server", factories::a_second_store_is_filled_beside_a_server),
         ("a party that is on its own says whom it missed", servers::a_party_on_its_own_says_whom_it_missed),
         ("early clients wait and say for whom", servers::early_clients_wait_and_say_for_whom),
     ];

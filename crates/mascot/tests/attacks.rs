@@ -251,8 +251,9 @@ fn wrong_openings_are_seen_before_any_coin() {
     }
 }
 
-/// Waits for `P_0`'s commitment and opening of a check, and sends them back as its own. Its code is told what it expects.
+/// Waits for `P_0`'s commitment and opening of a check, and sends them to all as its own. Its code is told what it expects.
 struct Replays {
+    parties: usize,
     op: u32,
     /// The comparison of commitments in that check.
     echo: u32,
@@ -277,8 +278,10 @@ impl Attacker for Replays {
 
     fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
         let Event::Frame(frame) = event else { return act.hear(from, event) };
-        if self.is_of_check(&frame) {
-            act.send(from, frame.clone());
+        if from == 0 && self.is_of_check(&frame) {
+            for to in (0..self.parties).filter(|&to| to != 1) {
+                act.send(to, frame.clone());
+            }
         }
         let told = if self.is_of_check(&frame) && frame.at.part == tacit_session::step::ECHO {
             self.own_echo.pop_front().unwrap_or(frame)
@@ -291,15 +294,18 @@ impl Attacker for Replays {
 
 #[test]
 fn replayed_commitments_are_no_ones_own() {
-    for (op, echo) in [(MADE, SETUP_ECHOES + 1), (CHECKED, SETUP_ECHOES + 3)] {
-        let world = World::new(2, 0);
-        let mut links = world.transports();
+    for (parties, (op, echo)) in [2, 3].into_iter().flat_map(|parties| {
+        [(MADE, SETUP_ECHOES + 1), (CHECKED, SETUP_ECHOES + 3)].map(|check| (parties, check))
+    }) {
+        let mut links = World::new(parties, 0).transports();
         let corrupt = links[1].take().expect("it has links");
-        links[1] = Some(reacting(corrupt, Box::new(Replays { op, echo, own_echo: VecDeque::new() })));
-        let had =
-            common::play_on(links, 2, 1, |session, preprocessing| preprocessing.triples(session, COUNT));
+        let attacker = Replays { parties, op, echo, own_echo: VecDeque::new() };
+        links[1] = Some(reacting(corrupt, Box::new(attacker)));
+        let had = common::play_on(links, parties, 1, |session, preprocessing| {
+            preprocessing.triples(session, COUNT)
+        });
         let said = had[0].as_ref().expect_err("it isn't P_1's").to_string();
-        assert!(said.contains("hadn't committed"), "{said}");
+        assert!(said.contains("hadn't committed"), "{parties} parties: {said}");
     }
 }
 

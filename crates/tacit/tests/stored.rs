@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use tacit::advanced::engine::executor::Unobserved;
 use tacit::advanced::engine::{Clear, Security};
@@ -568,8 +568,12 @@ fn stocks_have_masks_for_branches() {
                 .map(|name| Local::among(name, parties).unwrap());
         let filling = |local: &Local, named: &[_]| Filling::of(&*protocol(&local.protocol)?, parties, named);
         let wanted = filling(&usual, &[("triples", 448), ("branches", 4)]).unwrap();
-        let made = high.stock(&wanted, &folder.place(), &|_, _| {}).unwrap();
+        let told = Mutex::new(Vec::new());
+        let tell = |done, total| told.lock().unwrap().push((done, total));
+        let made = high.stock(&wanted, &folder.place(), &tell).unwrap();
         assert_eq!(made.len(), parties);
+        let told = told.into_inner().unwrap();
+        assert!(told.is_sorted() && told.last() == Some(&(452, 452)), "it says how far it is: {told:?}");
         for local in [&usual, &standard, &high] {
             run_branches(local, &folder, &compiled, 9);
         }

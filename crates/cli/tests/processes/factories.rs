@@ -46,19 +46,26 @@ impl Factory {
 
     /// Both parties, each with its store.
     fn start(&self, command_name: &str, more: &[&str]) -> [Child; 2] {
-        PARTIES.map(|name| {
-            let [plan, config, store, anchors] =
-                ["products.plan", &format!("{name}/parties.toml"), &format!("stores/{name}"), "anchors"]
-                    .map(|path| self.path(path));
-            let input = format!("{name}={}", self.path(&format!("{name}.npy")));
-            let args = [command_name, &plan, "--config", &config, "--protocol", "mascot", "--json"];
-            let mut party = command(&[&args[..], &["--store", &store, "--anchors", &anchors], more].concat());
-            if command_name == "run" {
-                party.args(["--input", &input]);
-            }
-            let party = party.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-            party.expect("this program can be started")
-        })
+        PARTIES.map(|name| self.start_one(name, command_name, ["parties.toml", "stores"], more))
+    }
+
+    /// One party, by a configuration and with its store in this folder, whose anchors are their own.
+    fn start_one(&self, name: &str, command_name: &str, [config, stores]: [&str; 2], more: &[&str]) -> Child {
+        let [plan, config, store, anchors] = [
+            "products.plan",
+            &format!("{name}/{config}"),
+            &format!("{stores}/{name}"),
+            &format!("anchors-of-{stores}"),
+        ]
+        .map(|path| self.path(path));
+        let input = format!("{name}={}", self.path(&format!("{name}.npy")));
+        let args = [command_name, &plan, "--config", &config, "--protocol", "mascot", "--json"];
+        let mut party = command(&[&args[..], &["--store", &store, "--anchors", &anchors], more].concat());
+        if command_name != "offline" {
+            party.args(["--input", &input]);
+        }
+        let party = party.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        party.expect("this program can be started")
     }
 
     /// Makes what a run takes.
@@ -110,4 +117,36 @@ pub(crate) fn killed_factories_and_runs_leave_no_harm() {
         let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
         assert!(names.into_iter().all(|name| !name.contains('.')), "nothing unfinished is left");
     }
+}
+
+/// While a server has one store, and its port, the next one is filled by configurations with ports of their own; then it serves.
+pub(crate) fn a_second_store_is_filled_beside_a_server() {
+    const BESIDE: u16 = PORT + 50;
+    let factory = Factory::new(PORT + 48);
+    for name in PARTIES {
+        let config = factory.path(&format!("{name}/parties.toml"));
+        let text = std::fs::read_to_string(&config).expect("a configuration");
+        let other = (0..2).fold(text.clone(), |text, party| {
+            text.replace(&format!(":{}", PORT + 48 + party), &format!(":{}", BESIDE + party))
+        });
+        assert_ne!(text, other);
+        std::fs::write(factory.path(&format!("{name}/factory.toml")), other).expect("a configuration");
+    }
+    factory.make();
+    let serve = |stores: &str, party: usize| {
+        factory.start_one(PARTIES[party], "serve", ["parties.toml", stores], &["--runs", "1"])
+    };
+    let mut server = serve("stores", 0);
+    while std::net::TcpStream::connect(("127.0.0.1", PORT + 48)).is_err() {
+        assert!(server.try_wait().expect("it was started").is_none(), "it waits for the other one");
+        std::thread::yield_now();
+    }
+    let beside = ["factory.toml", "next"];
+    let made =
+        PARTIES.map(|name| factory.start_one(name, "offline", beside, &["--count", "1"])).map(ended_well);
+    assert_eq!(made[0]["epoch"], made[1]["epoch"]);
+    assert!(server.try_wait().expect("it was started").is_none(), "it has been there all the time");
+    let servers = [server, serve("stores", 1)];
+    servers.map(ended_well).iter().for_each(check);
+    [0, 1].map(|party| serve("next", party)).map(ended_well).iter().for_each(check);
 }
