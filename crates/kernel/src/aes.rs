@@ -131,6 +131,7 @@ fn combine<W: Word, const HOW: bool>(
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
+    use crate::noise::lengths;
     use ::aes::cipher::BlockCipherEncrypt;
 
     /// A stream by its definition, one block at a time.
@@ -181,7 +182,8 @@ mod tests {
     #[test]
     fn every_level_makes_the_stream_at_every_length() {
         let ctr = Aes128Ctr::new(&KEYS[0]);
-        for (length, first) in LENGTHS.into_iter().flat_map(|length| [(length, 0), (length, (1 << 32) - 3)]) {
+        for (length, first) in lengths(17, LENGTHS).flat_map(|length| [(length, 0), (length, (1 << 32) - 3)])
+        {
             let expected = stream(KEYS[0], 0x0123_4567_89ab_cdef, first, length);
             for level in available() {
                 let mut out = vec![0xee; length + 1];
@@ -195,9 +197,9 @@ mod tests {
     #[test]
     fn blocks_from_anywhere_are_those_of_the_stream() {
         let ctr = Aes128Ctr::new(&KEYS[1]);
-        for count in [0, 1, 3, 4, 31, 32, 33, 100] {
+        for count in lengths(4, [0, 1, 3, 4, 31, 32, 33, 100]) {
             let numbers: Vec<u64> =
-                (0..count).map(|at| (u64::MAX / 7).wrapping_mul(at) ^ (at << 3)).collect();
+                (0..count as u64).map(|at| (u64::MAX / 7).wrapping_mul(at) ^ (at << 3)).collect();
             let expected: Vec<u8> =
                 numbers.iter().flat_map(|&number| stream(KEYS[1], 9, number, BLOCK)).collect();
             for level in available() {
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn two_streams_make_a_sharing_of_zeros_part() {
         let [a, b] = KEYS.map(|key| Aes128Ctr::new(&key));
-        for length in LENGTHS {
+        for length in lengths(17, LENGTHS) {
             let [left, right] = KEYS.map(|key| stream(key, 7, 1 << 40, length));
             let expected: Vec<u8> = left.iter().zip(&right).map(|(x, y)| x ^ y).collect();
             for level in available() {

@@ -153,10 +153,11 @@ impl fmt::Debug for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::lengths;
 
     #[test]
     fn is_aligned_and_zero_at_every_length() {
-        for len in [0, 1, 63, 64, 65, 1000, 1 << 20] {
+        for len in lengths(1000, [0, 1, 63, 64, 65, 1000, 1 << 20]) {
             let buffer = Buffer::new(len);
             assert_eq!((buffer.len(), buffer.is_empty()), (len, len == 0));
             assert!(buffer.bytes().iter().all(|&byte| byte == 0));

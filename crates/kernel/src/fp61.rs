@@ -126,7 +126,7 @@ fn combine_by_word(u: &[Fp61], weights: &[Fp61], out: &mut [Fp61]) {
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
 
     /// Vectors of `blocks` blocks: all zero, all the largest element, and two without structure.
     fn samples(blocks: usize, length: usize) -> [Vec<Fp61>; 4] {
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn inner_products_are_those_of_every_pair_of_blocks() {
         for blocks in [1, 2, 3, 5, 8, 32] {
-            for length in [0, 1, 7, 8, 9, 63, 64, 65, 1024, 1031] {
+            for length in lengths(9, [0, 1, 7, 8, 9, 63, 64, 65, 1024, 1031]) {
                 let samples = samples(blocks, length);
                 for (u, v) in [(0, 2), (1, 1), (1, 3), (2, 3)].map(|(u, v)| (&samples[u], &samples[v])) {
                     let block = |x: &[Fp61], l: usize| x[l * length..][..length].to_vec();
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn blocks_are_combined_by_their_weights() {
-        for blocks in [0, 1, 2, 7, 8, 32, 33, MAX_WEIGHTS] {
-            for length in [0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 200] {
+        for blocks in lengths(8, [0, 1, 2, 7, 8, 32, 33, MAX_WEIGHTS]) {
+            for length in lengths(8, [0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 200]) {
                 let samples = samples(blocks, length);
                 let weights = self::samples(blocks, 1);
                 for (u, w) in [(0, 2), (2, 0), (1, 1), (1, 3), (2, 1), (3, 2)] {

@@ -246,7 +246,7 @@ fn mask(label: u128) -> u128 {
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
     use ::aes::Aes128;
     use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn tables_and_labels_are_those_of_the_paper() {
-        for width in WIDTHS {
+        for width in lengths(4, WIDTHS) {
             let mut memory = noise::<u128>(1, SLOTS * width);
             let mut expected = Vec::new();
             let delta = delta();
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn active_labels_are_those_of_the_products() {
-        for width in WIDTHS {
+        for width in lengths(4, WIDTHS) {
             let (falses, tables) = garbled(width, cpu::level());
             let bits: Vec<u64> = noise(2, SLOTS * width);
             // The last gate overwrites what it reads.
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn rows_are_hashed_as_first_halves_are() {
         let key = keys()[0];
-        for width in WIDTHS {
+        for width in lengths(4, WIDTHS) {
             let labels = noise::<u128>(5, width);
             for level in available() {
                 let mut hashed = labels.clone();
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn bits_choose_labels_and_low_bits_are_gathered() {
-        for width in WIDTHS {
+        for width in lengths(4, WIDTHS) {
             let (labels, bits) = (noise::<u128>(6, width), noise::<u64>(7, width.div_ceil(64)));
             let bit = |row: &[u64], c: usize| row[c / 64] >> (c % 64) & 1;
             for level in available() {
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn any_difference_from_what_bits_choose_is_found() {
-        for width in WIDTHS.into_iter().filter(|&width| width > 0) {
+        for width in lengths(4, WIDTHS).filter(|&width| width > 0) {
             let [zeros, ones] = [8, 9].map(|seed| noise::<u128>(seed, width));
             let bits = noise::<u64>(7, width.div_ceil(64));
             let bit = |c: usize| bits[c / 64] >> (c % 64) & 1 == 1;
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn rows_are_exchanged_where_bits_are_set() {
-        for width in WIDTHS {
+        for width in lengths(4, WIDTHS) {
             let [a, b] = [8, 9].map(|seed| noise::<u128>(seed, width));
             let bits = noise::<u64>(7, width.div_ceil(64));
             for level in available() {

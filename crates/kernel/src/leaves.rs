@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::aes::Aes128Ctr;
     use crate::cpu::{at, available};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
 
     fn keys(height: usize) -> Vec<[u8; 16]> {
         noise::<u128>(height as u64, 1 << height).into_iter().map(u128::to_le_bytes).collect()
@@ -145,9 +145,12 @@ mod tests {
 
     #[test]
     fn sums_and_planes_are_those_of_the_streams() {
-        for height in 1..=MAX_HEIGHT {
+        for height in lengths(2, std::array::from_fn::<_, MAX_HEIGHT, _>(|at| at + 1)) {
             let keys = keys(height);
             for (words, block) in [(8, 0), (16, 7), (64, 1 << 40), (72, 3), (136, 5)] {
+                if cfg!(miri) && words > 8 {
+                    continue;
+                }
                 for first in [0, 1] {
                     let leaves = Leaves::new(&keys[first..]);
                     assert_eq!(leaves.height(), height);

@@ -1,6 +1,11 @@
-//! Operands for tests.
+//! Operands for tests, and their lengths.
 
 use crate::Element;
+
+/// A test's lengths; where an interpreter runs it, which takes a thousand times as long, those up to `most` alone.
+pub(crate) fn lengths<const N: usize>(most: usize, all: [usize; N]) -> impl Iterator<Item = usize> + Clone {
+    all.into_iter().filter(move |&length| !cfg!(miri) || length <= most)
+}
 
 /// Elements without structure, from a linear congruential generator.
 pub(crate) fn noise<E: Element>(seed: u64, count: usize) -> Vec<E> {

@@ -108,7 +108,7 @@ impl Bits {
 mod tests {
     use super::*;
     use crate::field::{Fp61, Fp128};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
 
     const LENGTHS: [usize; 8] = [0, 1, 7, 8, 9, 63, 65, 512];
 
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn there_and_back<E: Element>(bits: u32) {
-        for length in LENGTHS {
+        for length in lengths(9, LENGTHS) {
             let elements = noise::<E>(bits.into(), length);
             let mut bytes = vec![0xee; packed_len(length, bits)];
             pack(&elements, bits, &mut bytes);

@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::bits::get;
     use crate::cpu::{at, available};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
     use proptest::prelude::*;
 
     fn there_and_back<W: Word>(src: &[W], bits: usize, extra: usize) {
@@ -313,6 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
+        #[cfg_attr(miri, ignore = "takes an interpreter hours")]
         fn planes_hold_the_bits_at_every_width(words in proptest::collection::vec(any::<u64>(), 0..700)) {
             at_width::<u8>(&words);
             at_width::<u16>(&words);
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn planes_hold_the_bits_at_edge_lengths() {
-        for length in [0, 1, 63, 64, 65, 511, 512, 513, 1024, 1100] {
+        for length in lengths(65, [0, 1, 63, 64, 65, 511, 512, 513, 1024, 1100]) {
             let words = noise(5, length);
             at_width::<u8>(&words);
             at_width::<u16>(&words);
@@ -373,7 +374,7 @@ mod tests {
     #[test]
     fn a_bit_becomes_a_word() {
         let row: Vec<u64> = noise(5, 9);
-        for length in [0, 1, 63, 64, 65, 300, 576] {
+        for length in lengths(65, [0, 1, 63, 64, 65, 300, 576]) {
             for level in available() {
                 let (mut narrow, mut wide) = (vec![9_u8; length], vec![9_u64; length]);
                 at(level, || bit_to_words(&row, &mut narrow));
