@@ -120,3 +120,32 @@ fn the_cost_of_material_can_be_that_of_a_simulation() {
     let (code, _, err) = tacit(&[&args[..], &["--simulate", "4"]].concat());
     assert!(code == 2 && err.contains("is for 3 parties, not for 4"), "{err}");
 }
+
+/// What any program draws from is listed by its kind, with what is unused of it.
+#[test]
+fn supplies_are_made_and_listed_by_their_kinds() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = folder.path().join("mat").display().to_string();
+    let offline = ["offline", "--simulate", "--protocol", "gmw", "--triples", "70", "--branches", "3"];
+    let (code, text, err) = tacit(&[&offline[..], &["--store", &stores]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(text.matches("3 masks of 2 words for branches").count(), 2, "{text}");
+    let (code, text, err) = tacit(&["store", "list", &stores]);
+    assert_eq!(code, 0, "{err}");
+    for kind in
+        ["128 of 128 triples of 64 bits are unused", "3 of 3 masks of 2 words for branches are unused"]
+    {
+        assert_eq!(text.matches(kind).count(), 2, "{kind}: {text}");
+    }
+    let (_, text, _) = tacit(&["store", "list", &stores, "--json"]);
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let of = |kind: &str| {
+        let mut epochs = first["epochs"].as_array().unwrap().iter();
+        epochs.find(|epoch| epoch["kind"] == kind).map(|epoch| epoch["unused"].clone())
+    };
+    assert_eq!(of("triples of 64 bits"), Some(128.into()), "{text}");
+    assert_eq!(of("masks of 2 words for branches"), Some(3.into()), "{text}");
+    let (code, _, err) =
+        tacit(&[&offline[..1], &["--simulate", "4"], &offline[2..], &["--store", &stores]].concat());
+    assert!(code == 2 && err.contains("stocks no branches ahead of time"), "{err}");
+}
