@@ -219,13 +219,15 @@ impl Node {
         };
         ended.extend(principals.expire(now()));
         // What isn't dropped here is when the server starts again.
-        ended.iter().for_each(|record| principals.begin(record));
+        for record in &ended {
+            principals.begin(record);
+        }
         self.put(&file, |known| *known = principals)?;
         let mut told = told;
         let mut dropped = Vec::new();
         for record in ended {
             match self.asker.drop_value(&record) {
-                Ok(_) => dropped.push(record),
+                Ok(()) => dropped.push(record),
                 Err(error) => told = format!("{told}, but an old key is still there: {error}"),
             }
         }

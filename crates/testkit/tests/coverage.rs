@@ -16,7 +16,9 @@ fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
 /// Of so few parties as the protocol is for at least, and of others.
 fn check_all(protocol: &'static dyn Protocol, sizes: &[usize], runs_and_refuses: [usize; 2]) {
     assert!(sizes.contains(protocol.spec().parties.start()), "{}: {sizes:?}", protocol.spec().name);
-    sizes.iter().for_each(|&parties| check(protocol, parties, runs_and_refuses));
+    for &parties in sizes {
+        check(protocol, parties, runs_and_refuses);
+    }
 }
 
 fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usize; 2]) {
