@@ -34,14 +34,11 @@ pub fn all(folder: &Path, within: Duration) -> Result<usize, Failure> {
     let records = principals.records();
     // All servers go through them in the same order.
     for record in &records {
-        seat.refresh(&mut state, record, within).map_err(|error| match error {
-            Error::Refused(reason) => {
-                let all = "if an order broke off, settle it first: start the servers and order it again";
-                Failure::Refused(format!(
-                    "{record} keeps its shares, and so do those after it: {reason}; {all}"
-                ))
-            }
-            error => error.into(),
+        seat.refresh(&mut state, record, within).map_err(|error| {
+            let all = "do all servers have the same keys? See \"What is missing\" on the page about the KDC";
+            Failure::Refused(format!(
+                "stopped at {record}, and those after it keep their shares: {error}; {all}"
+            ))
         })?;
     }
     Ok(records.len())

@@ -52,7 +52,8 @@ pub(super) fn is_for_rings(plan: &Plan, proves: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::weight;
-    use crate::capabilities::Traffic;
+    use crate::capabilities::{ProofCosts, Traffic};
+    use crate::domain::Domain;
     use crate::plan::Plan;
     use crate::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
 
@@ -70,6 +71,17 @@ mod tests {
         let result = body(&mut build, both);
         build.reveal(result, Recipient::All).unwrap();
         lower(&build.finish().unwrap(), ways).unwrap().plan
+    }
+
+    /// A proof of a shuffle has an element for each bit, or for each number.
+    #[test]
+    fn what_is_shuffled_with_a_proof_is_in_rings() {
+        let proofs = ProofCosts { rounds: 12, many: 1 << 14, shuffled: 1 << 24 };
+        let ways = Capabilities::THREE_COMPONENTS.with_shuffle(3).or_bits(TRAFFIC);
+        for (ways, in_rings) in [(ways, false), (ways.with_proofs(proofs), true)] {
+            let plan = plan(ways, (0, 1000), |build, [a, _]| build.shuffle(&[a]).unwrap()[0]);
+            assert_eq!(plan.register(plan.outputs[0].reg).domain != Domain::Bits, in_rings);
+        }
     }
 
     /// A number that is made of a bit takes two products, of which one party sends the first and two the second.

@@ -20,9 +20,9 @@ pub(crate) const MOST_ELEMENTS: usize = 1 << 24;
 /// The most that the sizes of a batch's operations add up to: the quotients' format has room for as much.
 const MOST_SIZE: u64 = 1 << 40;
 
-/// Words of products of matrices that a batch notes, unless it has a single one: as many as of products, 8 MB. Elements are few
-/// beside them.
-const MOST_WORDS: usize = 1 << 20;
+/// Words of products of matrices that a batch notes for each of its words of ANDs, unless it has a single one: as many as of
+/// products, 8 MB in the usual batch. Elements are few beside them.
+const NOTED_WORDS: usize = 16;
 
 /// Outputs of a product of matrices up to which their scalar products are proved one by one.
 const FEW_OUTPUTS: usize = 64;
@@ -98,6 +98,7 @@ pub(crate) fn is_too_large(plan: &Plan, kind: &OpKind) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     elements: usize,
+    words: usize,
 }
 
 /// Batches of which memory is kept: one is filled while another is proved. More are there where one operation fills several.
@@ -140,14 +141,14 @@ impl Extent {
 impl Limits {
     /// Those of batches that have so many words of ANDs at most, if they have ANDs.
     pub(crate) const fn of(batch_words: usize) -> Self {
-        Self { elements: ELEMENTS * batch_words }
+        Self { elements: ELEMENTS * batch_words, words: NOTED_WORDS * batch_words }
     }
 
     /// An operation more; `None` if it has to begin another batch.
     fn with(self, extent: Extent, operation: &Operation) -> Option<Extent> {
         let more = extent.and(operation);
         let most = more.longest().max(more.outputs);
-        (most <= self.elements && more.words <= MOST_WORDS && more.size <= MOST_SIZE).then_some(more)
+        (most <= self.elements && more.words <= self.words && more.size <= MOST_SIZE).then_some(more)
     }
 }
 
