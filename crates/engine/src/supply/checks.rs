@@ -41,7 +41,7 @@ pub trait Journal: Send {
 
 /// The journal of a key that goes with the process.
 #[derive(Debug, Default)]
-pub(super) struct Unkept(u64);
+struct Unkept(u64);
 
 impl Journal for Unkept {
     fn begin(&mut self) -> Result<u64, Error> {
@@ -89,14 +89,12 @@ impl Shared {
 impl CheckScope {
     /// That of a key which one lane has for itself, and which goes with the process.
     pub fn alone() -> Self {
-        let shared = Shared {
-            turns: vec![Some(0)],
-            taken: false,
-            failed: false,
-            destroyed: false,
-            journal: Box::new(Unkept::default()),
-        };
-        Self { shared: Arc::new(Mutex::new(shared)), lane: 0 }
+        Self::unkept(1).swap_remove(0)
+    }
+
+    /// That of each of some lanes which share a key that goes with the process.
+    pub fn unkept(lanes: u16) -> Vec<Self> {
+        Self::shared(lanes, Box::new(Unkept::default()))
     }
 
     /// That of each of some lanes which share a key.

@@ -279,7 +279,7 @@ fn checks(scopes: impl Fn() -> Vec<CheckScope>) -> Vec<(Vec<(u16, u64)>, usize)>
 
 #[test]
 fn lanes_that_share_a_key_check_one_after_another_in_one_order_everywhere() {
-    let shared = || CheckScope::shared(3, Box::new(super::checks::Unkept::default()));
+    let shared = || CheckScope::unkept(3);
     let order = [(0, 0), (1, 1), (2, 2), (1, 3), (2, 4), (1, 5), (1, 6)];
     for (log, most) in checks(shared) {
         assert_eq!((&log[..], most), (&order[..], 1));
@@ -293,8 +293,7 @@ fn lanes_that_share_a_key_check_one_after_another_in_one_order_everywhere() {
 #[test]
 fn a_check_without_a_verdict_is_the_last_one() {
     for fails in [false, true] {
-        let seats =
-            (0..2).map(|_| CheckScope::shared(3, Box::new(super::checks::Unkept::default()))).collect();
+        let seats = (0..2).map(|_| CheckScope::unkept(3)).collect();
         let ended = play(seats, |_, lane, session, scope| match lane {
             0 => {
                 scope.ending().well();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tacit_additive::{MAC_COMMIT, MAC_OPEN, check_weights};
 use tacit_engine::executor::Unobserved;
 use tacit_engine::planted::Mistake;
-use tacit_engine::supply::{CheckScope, Demand, Drawer, Journal, Stock, Supply, SupplyKind, fill};
+use tacit_engine::supply::{CheckScope, Demand, Drawer, Stock, Supply, SupplyKind, fill};
 use tacit_engine::{Error, Material, Protocol};
 use tacit_kernel::Buffer;
 use tacit_net::{Frame, Limits};
@@ -259,7 +259,7 @@ impl Stores {
     ) -> impl Fn(usize, u16) -> Box<dyn Supply> + Send + Sync + 'static {
         let of_party = |me: usize| {
             let (_, lanes) = Stock::new(self.open(me)).lanes(LANES, blocks(self.0.len())).expect("one run");
-            let scopes = CheckScope::shared(LANES, Box::<Counted>::default());
+            let scopes = CheckScope::unkept(LANES);
             let supply = |(inner, checks)| -> Option<Box<dyn Supply>> {
                 let supply = Unnoted { inner, checks };
                 Some(if is_unnoted(me) { Box::new(supply) } else { Box::new(supply.inner) })
@@ -314,25 +314,6 @@ impl<S: Supply> Supply for Unnoted<S> {
 
     fn checks(&self) -> &CheckScope {
         &self.checks
-    }
-}
-
-/// Counts checks.
-#[derive(Default)]
-struct Counted(u64);
-
-impl Journal for Counted {
-    fn begin(&mut self) -> Result<u64, Error> {
-        self.0 += 1;
-        Ok(self.0 - 1)
-    }
-
-    fn pass(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn destroy(&mut self) -> Result<(), Error> {
-        Ok(())
     }
 }
 
