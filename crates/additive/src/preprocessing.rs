@@ -38,9 +38,9 @@ pub trait Preprocessing: Debug + Send + Sync {
         0
     }
     /// The values of its parameters that material depends on, in words: what is made under one set of values is good for runs under
-    /// any other with the same of these. Empty if it depends on none.
-    fn material_values(&self) -> String {
-        String::new()
+    /// any other with the same of these. `None` if it may depend on all.
+    fn material_values(&self) -> Option<String> {
+        None
     }
     /// Its parameters, which are the protocol's.
     fn parameters(&self) -> &'static [Parameter] {

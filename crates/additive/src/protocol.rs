@@ -142,7 +142,7 @@ impl Protocol for Additive {
     }
 
     fn material_values(&self) -> String {
-        self.preprocessing.material_values()
+        self.preprocessing.material_values().unwrap_or_else(|| self.parameter_values())
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {

@@ -138,11 +138,11 @@ impl Preprocessing for Transferred {
     }
 
     /// Masks are seeds or come at full length; triples are the same whatever they are made of, and whatever draws them.
-    fn material_values(&self) -> String {
-        match self.mask_gen {
+    fn material_values(&self) -> Option<String> {
+        Some(match self.mask_gen {
             MaskGen::Seeds => String::new(),
             MaskGen::Vectors => format!("branching={}", self.value("branching")),
-        }
+        })
     }
 
     fn parameters(&self) -> &'static [Parameter] {
