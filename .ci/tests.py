@@ -8,7 +8,6 @@ import collections
 import concurrent.futures
 import json
 import os
-import queue
 import subprocess
 import sys
 import time
@@ -92,13 +91,11 @@ def main() -> int:
     beside = [program for program in programs if program.name not in ALONE]
     with_ports = [program for program in beside if program.folder.name in WITH_PORTS]
     lines = [with_ports, *([program] for program in beside if program not in with_ports)]
-    free = queue.SimpleQueue()
-    cores = os.sched_getaffinity(0)
-    for core in cores:
-        free.put(core)
+    cores = sorted(os.sched_getaffinity(0))
+    free = iter(cores)
     # Children inherit the core of their worker.
     with concurrent.futures.ThreadPoolExecutor(
-        len(cores), initializer=lambda: os.sched_setaffinity(0, {free.get()})
+        len(cores), initializer=lambda: os.sched_setaffinity(0, {next(free)})
     ) as pool:
         tried = [pool.submit(play, line, options) for line in lines]
     passed = [line.result() for line in tried] + [play(alone, options)]
