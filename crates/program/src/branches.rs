@@ -6,8 +6,8 @@
 //!
 //! Where a protocol has means for branches, arms become regions of the plan ([`crate::plan::Region`]), and what an arm
 //! computes while it isn't active may be anything. So whatever would show it, or rests on its being in a range, is refused in arms:
-//! outputs, what authors assume, repeated bodies, shuffles. Their entries in the table of operations say why. A branch may stand in a body that is repeated, as a whole: each turn
-//! has a condition of its own.
+//! outputs, what authors assume, repeated bodies, shuffles. Their entries in the table of operations say why. A branch may stand in
+//! a body that is repeated, as a whole: each turn has a condition of its own.
 
 use std::collections::HashMap;
 

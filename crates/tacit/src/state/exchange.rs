@@ -164,8 +164,8 @@ pub(super) fn taken(
     Ok(shares)
 }
 
-/// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have is never read. Two rounds, whose bytes count as those of
-/// the setup. What was put away, as `weights@3`.
+/// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have is never read.
+/// Two rounds, whose bytes count as those of the setup. What was put away, as `weights@3`.
 ///
 /// # Errors
 /// The first failure; what is put away then stays pending.

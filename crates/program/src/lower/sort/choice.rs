@@ -10,7 +10,8 @@ use crate::program::Program;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
 
-/// What sorts cost and allow where nothing is proved. From [`ProofCosts::many`] comparisons on an AND is spent on each bit, and a round.
+/// What sorts cost and allow where nothing is proved. From [`ProofCosts::many`] comparisons on an AND is spent on each bit, and a
+/// round.
 const UNPROVED: ProofCosts = ProofCosts { rounds: 0, many: 1 << 14, shuffled: usize::MAX };
 
 /// Elements that a row has beside the columns' when it is shuffled: the key and its place.
