@@ -13,7 +13,7 @@
 //! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
 //! | [`order`], [`admin`], [`refresh`] | new keys, and fresh shares of them |
-//! | [`client`], [`mod@bench`] | a client, and how many a realm serves |
+//! | [`client`], [`mod@bench`], [`took`] | a client, how many a realm serves, and what their runs take |
 //! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
 pub mod admin;
@@ -36,4 +36,5 @@ pub mod refresh;
 pub mod server;
 #[cfg(test)]
 mod testing;
+pub mod took;
 pub mod wire;

@@ -9,6 +9,7 @@ use crate::exchange::Memory;
 use crate::order::{self, Change, NEXT_KVNO, Order, OrderKey};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
+use crate::took::Took;
 use crate::wire::{self, Kind, SILENCE, Timed};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +131,9 @@ impl Node {
         let records: Vec<Vec<String>> = all().map(|step| step.records.clone()).collect();
         let inputs = given(self.me, 0, own, Some(rows(&public)));
         let wanted = Wanted { compiled, tag, inputs, fill: task.fill(&records), within: MEET };
-        let outputs: Vec<Value> = self.asker.run(wanted)?.outputs.into_iter().flatten().collect();
+        let run = self.asker.run(wanted)?;
+        log(Took::of(&run.report, steps.len()));
+        let outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
         let clocks = if task.tells_clocks() { 3 } else { 0 };
         let (outputs, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
         let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
@@ -149,6 +152,7 @@ impl Node {
         let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
         let inputs = given(self.me, 0, vec![to_bits(&own)], None);
         let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
+        log(Took::of(&run.report, marks.iter().filter(|mark| **mark != 0).count()));
         let marks = |value: &Value| {
             let bytes = to_bytes(value, 1).swap_remove(0);
             bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
