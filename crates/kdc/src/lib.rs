@@ -13,6 +13,7 @@
 //! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
 //! | [`order`], [`admin`], [`refresh`] | new keys, and fresh shares of them |
+//! | `lists` | what servers know of principals, held against what the others do |
 //! | [`client`], [`mod@bench`], [`took`] | a client, how many a realm serves, and what their runs take |
 //! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
@@ -27,6 +28,7 @@ pub mod enctype;
 pub mod exchange;
 pub mod front;
 pub mod keytab;
+mod lists;
 pub mod messages;
 pub mod order;
 pub mod programs;
