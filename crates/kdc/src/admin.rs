@@ -15,7 +15,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::{Data, Value};
 use tacit::{Error, Seat, setup};
 use zeroize::{Zeroize, Zeroizing};
@@ -73,13 +73,12 @@ pub fn init(
     let text = toml::to_string(&settings).map_err(|error| Failure::Refused(error.to_string()))?;
     setup::init(folder, 3, &["admin".to_owned()], inside, port + 5).map_err(tacit::Error::Setup)?;
     fs::create_dir_all(folder.join("front"))?;
-    let order_key = OrderKey::draw().map_err(no_randomness)?;
     for part in ["P0", "P1", "P2", "front", "admin"] {
-        let part = folder.join(part);
-        fs::write(part.join("kdc.toml"), &text)?;
-        if !part.ends_with("front") {
-            order_key.save(&part)?;
-        }
+        fs::write(folder.join(part).join("kdc.toml"), &text)?;
+    }
+    let public = OrderKey::draw(&folder.join("admin"))?;
+    for server in ["P0", "P1", "P2"] {
+        public.save(&folder.join(server))?;
     }
     Ok(())
 }
@@ -224,9 +223,11 @@ fn wipe(value: &mut Value) {
 
 /// The bytes of a new order.
 fn made(principal: &str, change: Change) -> Result<Vec<u8>, Failure> {
-    let mut number = [0; 16];
-    random(&mut number)?;
-    let number = u128::from_le_bytes(number);
+    let mut below = [0; 8];
+    random(&mut below)?;
+    // Later ones are greater, of one clock, and no two are alike.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let number = since.as_nanos() << 64 | u128::from(u64::from_le_bytes(below));
     let order = Order { principal: principal.to_owned(), change, at: now(), number };
     let bytes = order.to_bytes().map_err(|error| Failure::Refused(error.to_string()))?;
     Order::read(&bytes).map_err(Failure::Refused)?;
@@ -235,7 +236,8 @@ fn made(principal: &str, change: Change) -> Result<Vec<u8>, Failure> {
 
 /// Sends an order through the front: what it says that the servers say.
 fn send(folder: &Path, settings: &Settings, bytes: &[u8]) -> Result<String, Failure> {
-    let bytes = OrderKey::load(folder)?.close(bytes);
+    let order = std::str::from_utf8(bytes).map_err(|error| Failure::Refused(error.to_string()))?;
+    let bytes = OrderKey::load(folder)?.sign(order).into_bytes();
     let mut front = TcpStream::connect(&settings.orders)?;
     front.set_read_timeout(Some(Duration::from_mins(1)))?;
     wire::write(&mut front, Kind::Order, &bytes)?;

@@ -13,13 +13,14 @@ use crate::der::Malformed;
 use crate::enctype::{CONFOUNDER, Enctype};
 use crate::realm::Settings;
 use crate::server::{Failure, now};
+use crate::took::Took;
 use std::fs::{self, File};
 use std::io;
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,10 @@ const REALM: &str = "BENCH.EXAMPLE";
 const SERVICE: &str = "host/files.example";
 /// Clients that there are: requests are theirs in turn.
 const CLIENTS: usize = 4;
+const SERVERS: [&str; 3] = ["P0", "P1", "P2"];
+/// How long a client waits for a reply. The front waits a minute for the servers and then says so; before that a request may have
+/// waited as long for its turn.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -56,6 +61,19 @@ pub struct Measured {
     pub cpu_seconds: Vec<f64>,
     /// The most memory that each of them had.
     pub peak_rss_bytes: Vec<u64>,
+    /// Bytes that each of them sent to the others, its links' own not counted.
+    pub sent_bytes: Vec<u64>,
+    /// Rounds that a request went through from its first run to its last, on average.
+    pub rounds: f64,
+}
+
+/// What became of the requests that clients sent.
+#[derive(Default)]
+struct Heard {
+    /// The replies, each with its request's number and how long it took.
+    replies: Vec<(usize, Vec<u8>, f64)>,
+    /// Requests that had none, each with its number, and why.
+    lost: Vec<(usize, io::Error)>,
 }
 
 /// A process that ends with this.
@@ -98,11 +116,12 @@ impl Bench {
             command.arg(verb).arg(realm.join(part)).stdout(log);
             Ok(Running(command.spawn()?))
         };
-        let servers = ["P0", "P1", "P2"].map(|part| start("serve", part));
+        let servers = SERVERS.map(|part| start("serve", part));
         let servers = servers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let _front = start("front", "front")?;
-        for part in ["P0", "P1", "P2"] {
-            wait_for(&folder.join(format!("{part}.log")), " serves ")?;
+        let logs = SERVERS.map(|part| folder.join(format!("{part}.log")));
+        for log in &logs {
+            wait_for(log, " serves ")?;
         }
         let admin = realm.join("admin");
         admin::add(&admin, &format!("krbtgt/{REALM}"), &Origin::Random, Some(1))?;
@@ -114,10 +133,15 @@ impl Bench {
         };
         let service = new(SERVICE)?;
         let keys = (0..CLIENTS).map(|number| new(&client_of(number))).collect::<Result<Vec<_>, _>>()?;
-        self.measure(&keys, &service, &servers)
+        self.measure(&keys, &service, (&servers[..], &logs))
     }
 
-    fn measure(&self, keys: &[Key], service: &Key, servers: &[Running]) -> Result<Measured, Failure> {
+    fn measure(
+        &self,
+        keys: &[Key],
+        service: &Key,
+        (servers, logs): (&[Running], &[PathBuf; 3]),
+    ) -> Result<Measured, Failure> {
         let malformed = |error: Malformed| refused(error);
         let tickets = if self.further {
             let mut link = self.connect()?;
@@ -145,34 +169,20 @@ impl Bench {
                 client.initial(&wish, now(), confounder()?)
             });
         }
-        let (next, replies) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(self.count)));
         let before: Vec<f64> = servers.iter().map(|server| cpu(&server.0)).collect();
+        let logged = logs.each_ref().map(|log| took(log));
         let start = Instant::now();
-        thread::scope(|scope| {
-            for _ in 0..self.clients {
-                scope.spawn(|| {
-                    let Ok(mut link) = self.connect() else { return };
-                    loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(request) = requests.get(number) else { return };
-                        let asked = Instant::now();
-                        let Ok(reply) = ask(&mut link, request) else { return };
-                        let took = asked.elapsed().as_secs_f64();
-                        replies
-                            .lock()
-                            .unwrap_or_else(std::sync::PoisonError::into_inner)
-                            .push((number, reply, took));
-                    }
-                });
-            }
-        });
+        let heard = self.ask_all(&requests);
         let seconds = start.elapsed().as_secs_f64();
         let cpu_seconds =
             servers.iter().zip(before).map(|(server, before)| cpu(&server.0) - before).collect();
         let peak_rss_bytes = servers.iter().map(|server| peak(&server.0)).collect();
-        let replies = replies.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if replies.len() != self.count {
-            return Err(refused(format!("{} replies to {} requests", replies.len(), self.count)));
+        let Heard { replies, lost } = heard;
+        if let Some((number, error)) = lost.first() {
+            let (count, all) = (lost.len(), self.count);
+            let reason =
+                format!("{count} of {all} requests had no reply; number {number} was the first: {error}");
+            return Err(refused(reason));
         }
         for (number, reply, _) in &replies {
             let who = number % keys.len();
@@ -189,17 +199,64 @@ impl Bench {
                 return Err(refused("a ticket is wrong"));
             }
         }
+        // Servers write what a run took before they reply.
+        let of_server =
+            |(log, before): (&PathBuf, Vec<Took>)| took(log).into_iter().skip(before.len()).collect();
+        let runs: Vec<Vec<Took>> = logs.iter().zip(logged).map(of_server).collect();
+        let sent_bytes = runs.iter().map(|runs| runs.iter().map(|run| run.bytes).sum()).collect();
+        let rounds: u64 = runs.iter().flatten().map(|run| run.rounds * run.requests).sum();
+        let rounds = rounds as f64 / (self.count * servers.len()) as f64;
         let mut latencies: Vec<f64> = replies.iter().map(|(_, _, took)| *took).collect();
         latencies.sort_by(f64::total_cmp);
-        Ok(Measured { seconds, latencies, cpu_seconds, peak_rss_bytes })
+        Ok(Measured { seconds, latencies, cpu_seconds, peak_rss_bytes, sent_bytes, rounds })
+    }
+
+    /// Has clients ask, each for one after another. One whose link fails connects anew, and the others go on.
+    fn ask_all(&self, requests: &[Vec<u8>]) -> Heard {
+        let (next, heard) = (AtomicUsize::new(0), Mutex::new(Heard::default()));
+        let client = || {
+            let mut link = None;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(request) = requests.get(number) else { return };
+                let asked = Instant::now();
+                let reply = link.take().map_or_else(|| self.connect(), Ok).and_then(|mut own| {
+                    let reply = ask(&mut own, request)?;
+                    link = Some(own);
+                    Ok(reply)
+                });
+                let took = asked.elapsed().as_secs_f64();
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                match reply {
+                    Ok(reply) => heard.replies.push((number, reply, took)),
+                    Err(error) => heard.lost.push((number, about(&error, took))),
+                }
+            }
+        };
+        thread::scope(|scope| (0..self.clients).for_each(|_| drop(scope.spawn(client))));
+        heard.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn connect(&self) -> io::Result<TcpStream> {
         let link = TcpStream::connect(("127.0.0.1", self.port))?;
         link.set_nodelay(true)?;
-        link.set_read_timeout(Some(Duration::from_mins(1)))?;
+        link.set_read_timeout(Some(PATIENCE))?;
         Ok(link)
     }
+}
+
+/// Why there was no reply after so many seconds.
+fn about(error: &io::Error, seconds: f64) -> io::Error {
+    let kind = error.kind();
+    if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+        return io::Error::new(kind, format!("the front said nothing for {seconds:.0} s"));
+    }
+    io::Error::new(kind, format!("its link ended after {seconds:.0} s: {error}"))
+}
+
+/// What a server's log says that runs took, so far.
+fn took(log: &Path) -> Vec<Took> {
+    Took::all(&fs::read_to_string(log).unwrap_or_default()).collect()
 }
 
 fn client_of(number: usize) -> String {
@@ -248,5 +305,56 @@ impl Measured {
     pub fn latency(&self, part: f64) -> f64 {
         let at = (part * self.latencies.len() as f64) as usize;
         self.latencies.get(at.min(self.latencies.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ports;
+    use crate::wire;
+    use std::net::TcpListener;
+
+    /// A front that closes the link on which this request comes, and says all others again.
+    fn front(port: u16, loses: &'static [u8]) {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let serve = move |mut link: TcpStream| -> io::Result<()> {
+            loop {
+                let mut head = [0; 4];
+                io::Read::read_exact(&mut link, &mut head)?;
+                let request = wire::read_bytes(&mut link, u32::from_be_bytes(head) as usize, 64)?;
+                if request == loses {
+                    return Ok(());
+                }
+                io::Write::write_all(&mut link, &[&head[..], &request].concat())?;
+            }
+        };
+        thread::spawn(move || {
+            for link in listener.incoming() {
+                let link = link.unwrap();
+                thread::spawn(move || serve(link));
+            }
+        });
+    }
+
+    #[test]
+    fn a_request_without_a_reply_is_named_and_all_others_are_answered() {
+        let port = ports();
+        front(port, b"request 7");
+        let bench = Bench {
+            enctype: Enctype::Aes128Sha1,
+            further: false,
+            protocol: String::new(),
+            count: 20,
+            clients: 3,
+            port,
+        };
+        let requests: Vec<Vec<u8>> = (0..20).map(|number| format!("request {number}").into_bytes()).collect();
+        let Heard { mut replies, lost } = bench.ask_all(&requests);
+        let [(7, error)] = &lost[..] else { panic!("{lost:?}") };
+        assert!(error.to_string().contains("its link ended after 0 s"), "{error}");
+        replies.sort_by_key(|(number, ..)| *number);
+        assert_eq!(replies.len(), 19);
+        assert!(replies.iter().all(|(number, reply, _)| *reply == requests[*number]));
     }
 }

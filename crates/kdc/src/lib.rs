@@ -13,7 +13,8 @@
 //! | [`readers`] | what must hold of whatever is read |
 //! | [`exchange`] | what a server makes of a request |
 //! | [`order`], [`admin`], [`refresh`] | new keys, and fresh shares of them |
-//! | [`client`], [`mod@bench`] | a client, and how many a realm serves |
+//! | `lists` | what servers know of principals, held against what the others do |
+//! | [`client`], [`mod@bench`], [`took`] | a client, how many a realm serves, and what their runs take |
 //! | [`wire`], [`server`], `batch`, [`front`] | the processes |
 
 pub mod admin;
@@ -27,6 +28,7 @@ pub mod enctype;
 pub mod exchange;
 pub mod front;
 pub mod keytab;
+mod lists;
 pub mod messages;
 pub mod order;
 pub mod programs;
@@ -36,4 +38,5 @@ pub mod refresh;
 pub mod server;
 #[cfg(test)]
 mod testing;
+pub mod took;
 pub mod wire;

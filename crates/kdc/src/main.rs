@@ -247,6 +247,10 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let measured = measured?;
     let per_second = args.count as f64 / measured.seconds;
     let (median, late) = (measured.latency(0.5), measured.latency(0.95));
+    // Who leads sends other bytes than who follows.
+    let each = |bytes: u64| bytes as f64 / args.count.max(1) as f64;
+    let request_bytes: Vec<f64> = measured.sent_bytes.iter().map(|&bytes| each(bytes)).collect();
+    let most = request_bytes.iter().copied().fold(0.0, f64::max);
     if args.json {
         let all = serde_json::json!({
             "bench": "kerberos", "request": args.request, "enctype": args.enctype, "protocol": args.protocol, "parties": 3,
@@ -254,13 +258,25 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
             "seconds": measured.seconds, "offline_seconds": 0.0, "verify_seconds": null, "per_second": per_second,
             "online_per_second": per_second, "median_seconds": median, "late_seconds": late,
             "cpu_seconds": measured.cpu_seconds, "peak_rss_bytes": measured.peak_rss_bytes,
+            "sent_bytes": measured.sent_bytes, "offline_sent_bytes": [0, 0, 0], "offline_rounds": 0,
+            "request_bytes": request_bytes, "request_rounds": measured.rounds,
             "version": env!("CARGO_PKG_VERSION"),
         });
         println!("{all}");
     } else {
         println!(
-            "{} requests ({}, enctype {}, {}), {} at a time: {:.1} a second; a reply takes {:.3} s, and {:.3} s for one of 20",
-            args.count, args.request, args.enctype, args.protocol, args.clients, per_second, median, late
+            "{} requests ({}, enctype {}, {}), {} at a time: {:.1} a second; a reply takes {:.3} s, and {:.3} s for one of 20; \
+             a request takes {:.0} rounds, and {:.0} bytes of each server",
+            args.count,
+            args.request,
+            args.enctype,
+            args.protocol,
+            args.clients,
+            per_second,
+            median,
+            late,
+            measured.rounds,
+            most
         );
     }
     Ok(())

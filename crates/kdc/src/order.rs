@@ -1,16 +1,16 @@
 //! An admin's orders.
 //!
-//! An order reaches the servers through the front, which proves nothing. What proves it is the run that it asks for: the admin takes
+//! An order reaches the servers through the front, signed by the admin. What proves it is the run that it asks for: the admin takes
 //! part in it under its TLS key, and asks for it under a tag that is the order's hash, which the run's session agrees on. So a run
 //! of anything but the admin's own order doesn't begin.
 
 mod key;
 
-pub use key::OrderKey;
+pub use key::{AdminKey, OrderKey};
 
 use crate::messages::Name;
 use crate::programs::Task;
-use crate::realm::Principals;
+use crate::realm::{Carried, Orders, Principals, Settings};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -73,7 +73,7 @@ pub struct Order {
     pub change: Change,
     /// When it was ordered, by the admin's clock: in seconds since 1970.
     pub at: i64,
-    /// A number that never comes twice.
+    /// A number that is greater than those of orders before, and never comes twice.
     pub number: u128,
 }
 
@@ -119,6 +119,53 @@ impl Order {
         }
     }
 
+    /// Carries it out, `sent` as the admin signed it, once its run has ended well: records that end with it, and what becomes of the
+    /// principal, in words.
+    pub fn carry_out(
+        &self,
+        principals: &mut Principals,
+        sent: &str,
+        now: i64,
+        settings: &Settings,
+    ) -> (Vec<String>, String) {
+        let name = &self.principal;
+        let Settings { max_skew, max_life, max_renewable_life, .. } = *settings;
+        let (ended, told) = match &self.change {
+            Change::Key { salt, iterations, kvno, .. } => {
+                // A ticket for krbtgt may begin as much later as one may be renewed.
+                let later = if name.starts_with("krbtgt/") { max_renewable_life } else { 0 };
+                let life = max_life + later + 2 * max_skew;
+                let record = record(key::unsigned(sent).as_bytes());
+                // From now on, by this server's clock: the admin's may be slow, and another one's tickets good for longer.
+                principals.put_key(name, (*kvno, record), (salt.clone(), *iterations), now, life);
+                (Vec::new(), format!("kvno {kvno}"))
+            }
+            Change::Delete => (principals.remove(name), "deleted".to_owned()),
+            change => {
+                let revoked = *change == Change::Lock;
+                if let Some(principal) = principals.get_mut(name) {
+                    principal.revoked = revoked;
+                }
+                (Vec::new(), if revoked { "locked" } else { "unlocked" }.to_owned())
+            }
+        };
+        let (orders, sent) = (principals.orders_mut(name), sent.to_owned());
+        *slot(orders, &self.change) = Carried { number: self.number, sent };
+        (ended, told)
+    }
+
+    /// The number that it has to be above, of a name of which this was carried out.
+    pub fn least(&self, orders: &Orders) -> u128 {
+        let (key, lock) = (orders.key.number, orders.lock.number);
+        // Whoever was struck off has neither, and whoever is has both.
+        let before = match self.change {
+            Change::Key { .. } => key,
+            Change::Lock | Change::Unlock => lock,
+            Change::Delete | Change::Version => key.max(lock),
+        };
+        before.max(orders.deleted.number)
+    }
+
     /// Why a server doesn't carry it out whose clock says `now`.
     ///
     /// # Errors
@@ -127,6 +174,9 @@ impl Order {
         let Self { principal: name, change, at, .. } = self;
         if at.abs_diff(now) > max_skew.unsigned_abs() {
             return Err("the admin's clock and a server's differ".to_owned());
+        }
+        if self.number <= self.least(&principals.orders(name)) {
+            return Err(format!("a later order for {name} has been carried out: is the admin's clock slow?"));
         }
         match change {
             Change::Key { kvno, .. } => {
@@ -143,6 +193,15 @@ impl Order {
             _ if principals.get(name).is_none() => Err(format!("there is no principal {name}")),
             _ => Ok(()),
         }
+    }
+}
+
+/// Where an order of this kind is noted.
+fn slot<'o>(orders: &'o mut Orders, change: &Change) -> &'o mut Carried {
+    match change {
+        Change::Key { .. } => &mut orders.key,
+        Change::Delete => &mut orders.deleted,
+        Change::Lock | Change::Unlock | Change::Version => &mut orders.lock,
     }
 }
 

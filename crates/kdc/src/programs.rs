@@ -21,6 +21,9 @@ const CLOCK: usize = 64;
 /// Bits of what a server says that it wants of a request.
 const MARK: usize = 64;
 
+/// Bytes that a server tells of what it knows of principals, at a time.
+pub const TOLD: usize = 4096;
+
 /// What an admin gives for a new key.
 pub const ADMIN: &str = "admin";
 
@@ -43,6 +46,8 @@ pub enum Task {
     ReplyFurther(Class),
     /// Tells what each server wants of each request that came with others.
     CallRoll,
+    /// Tells a part of what each server knows of principals.
+    TellLists,
     /// Has the admin take part, and no more: that proves an order which takes no shares.
     Approve,
     /// Keeps the record of a new key.
@@ -81,7 +86,7 @@ impl Task {
             Self::Reply(_) => &[("service", Usage::Ticket), ("client", Usage::Reply)],
             Self::VerifyFurther(_) | Self::OpenAuthenticator(_) => &[("krbtgt", Usage::Ticket)],
             Self::ReplyFurther(_) => &[("krbtgt", Usage::Ticket), ("service", Usage::Ticket)],
-            Self::CallRoll | Self::Approve | Self::Enrol { .. } => &[],
+            Self::CallRoll | Self::TellLists | Self::Approve | Self::Enrol { .. } => &[],
         }
     }
 
@@ -166,13 +171,17 @@ impl Programs {
 
     /// What makes a task's circuit, if it has one.
     fn circuit(task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
-        (!matches!(task, Task::Approve | Task::CallRoll)).then_some(|enctype, task| match task {
-            Task::Verify => circuits::verify(enctype),
-            Task::Reply(class) => circuits::reply(enctype, class),
-            Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
-            Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
-            Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
-            Task::CallRoll | Task::Approve | Task::Enrol { .. } => circuits::enrol(enctype),
+        (!matches!(task, Task::Approve | Task::CallRoll | Task::TellLists)).then_some(|enctype, task| {
+            match task {
+                Task::Verify => circuits::verify(enctype),
+                Task::Reply(class) => circuits::reply(enctype, class),
+                Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
+                Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
+                Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
+                Task::CallRoll | Task::TellLists | Task::Approve | Task::Enrol { .. } => {
+                    circuits::enrol(enctype)
+                }
+            }
         })
     }
 
@@ -186,12 +195,8 @@ impl Programs {
         match (task, circuit) {
             (Task::Enrol { drawn }, Some(circuit)) => self.enrol(&mut build, circuit, drawn)?,
             (_, Some(circuit)) => self.requests(&mut build, task, requests, circuit)?,
-            (Task::CallRoll, _) => {
-                for party in &self.parties {
-                    let marks = build.input(party, "marks", Dtype::Bool, &[MAX_REQUESTS * MARK], None)?;
-                    build.reveal(marks, Recipient::All)?;
-                }
-            }
+            (Task::CallRoll, _) => self.tell(&mut build, "marks", MAX_REQUESTS * MARK)?,
+            (Task::TellLists, _) => self.tell(&mut build, "list", 8 * TOLD)?,
             // One bit of the admin's, which says nothing: that the admin takes part does.
             _ => {
                 let bit = build.input(ADMIN, "approves", Dtype::Bool, &[1], None)?;
@@ -199,6 +204,15 @@ impl Programs {
             }
         }
         build.finish()
+    }
+
+    /// All servers tell all of them as many bits.
+    fn tell(&self, build: &mut Builder, what: &str, bits: usize) -> Result<(), ProgramError> {
+        for party in &self.parties {
+            let told = build.input(party, what, Dtype::Bool, &[bits], None)?;
+            build.reveal(told, Recipient::All)?;
+        }
+        Ok(())
     }
 
     /// What all know of each request, what each server draws, and what a circuit makes of both and of records.

@@ -5,9 +5,10 @@ use crate::client::{Client, Wish};
 use crate::der::Reader;
 use crate::enctype::Enctype;
 use crate::keytab;
+use crate::lists::List;
 use crate::messages::{self, ApRequest, Encrypted, Name, Request, TicketPart};
 use crate::order::{Change, Order};
-use crate::realm::Principals;
+use crate::realm::{Carried, Principals};
 use crate::wire;
 
 /// Requests of clients, and what they hold and servers open.
@@ -68,6 +69,13 @@ pub fn principals(bytes: &[u8]) {
     assert_eq!(Principals::read(&written).ok(), Some(principals));
 }
 
+/// What another server tells that it knows of principals.
+pub fn lists(bytes: &[u8]) {
+    let Ok(list) = serde_json::from_slice::<List>(bytes) else { return };
+    let written = serde_json::to_vec(&list).expect("what was read is written");
+    assert_eq!(serde_json::from_slice::<List>(&written).ok(), Some(list));
+}
+
 /// A reader of this module, its name, and what to begin with.
 pub type Target = (&'static str, fn(&[u8]), Vec<Vec<u8>>);
 
@@ -94,11 +102,13 @@ pub fn targets() -> Vec<Target> {
     known.put_key("ann", (3, "key 1".into()), ("Rann".into(), 100_000), 5, 6);
     known.put_key("ann", (4, "key 2".into()), ("Rann".into(), 100_000), 5, 6);
     known.remove("ben");
+    known.orders_mut("ann").key = Carried { number: 1 << 100, sent: "00{}".into() };
     vec![
         ("kdc_messages", messages, vec![request, error]),
         ("kdc_keytabs", keytabs, vec![keytab::write(&[entry(1), entry(300)]).to_vec()]),
         ("kdc_orders", orders, vec![order(new), order(Change::Lock)]),
         ("kdc_frames", frames, vec![frame, packed]),
         ("kdc_principals", principals, vec![known.to_bytes().unwrap_or_default()]),
+        ("kdc_lists", lists, vec![serde_json::to_vec(&crate::lists::of(&known)).unwrap_or_default()]),
     ]
 }

@@ -119,15 +119,53 @@ impl Principal {
     }
 }
 
+/// An order that was carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carried {
+    /// Its number: an order is later than those with lesser ones.
+    pub number: u128,
+    /// As the admin signed it.
+    pub sent: String,
+}
+
+/// The last orders of each kind that were carried out of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Orders {
+    /// That struck it off.
+    #[serde(default)]
+    pub deleted: Carried,
+    /// That gave it a key.
+    #[serde(default)]
+    pub key: Carried,
+    /// That locked or unlocked it.
+    #[serde(default)]
+    pub lock: Carried,
+}
+
+impl Orders {
+    /// In the order in which they can be carried out: a name that was struck off may have come again since.
+    pub fn in_turn(&self) -> [&str; 3] {
+        [&self.deleted, &self.key, &self.lock].map(|carried| carried.sent.as_str())
+    }
+}
+
 /// All principals of a realm, by name, and the versions of the last keys of those that were struck off.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Principals {
     live: BTreeMap<String, Principal>,
     gone: BTreeMap<String, u64>,
-    /// Records that are to be dropped when the server starts again: of keys whose orders have begun, and of keys that have ended.
+    /// Records of keys whose orders have begun: whether they were carried out is found out of the other servers.
     #[serde(default)]
     begun: BTreeSet<String>,
+    /// Records of keys that have ended, which are to be dropped.
+    #[serde(default)]
+    ended: BTreeSet<String>,
+    /// What was carried out of each name.
+    #[serde(default)]
+    orders: BTreeMap<String, Orders>,
 }
 
 impl Principals {
@@ -202,7 +240,8 @@ impl Principals {
         at: i64,
         life: i64,
     ) {
-        self.begun.remove(&record);
+        // Whatever was noted of it, it is a key now.
+        self.forget(&record);
         if let Some(principal) = self.live.get_mut(name) {
             let record = std::mem::replace(&mut principal.record, record);
             principal.old.push(OldKey { kvno: principal.kvno, record, until: at + life });
@@ -217,19 +256,46 @@ impl Principals {
         self.live.insert(name.to_owned(), principal);
     }
 
-    /// Notes that an order has begun which keeps this record, or that its key has ended.
+    /// Notes that an order has begun which keeps this record.
     pub fn begin(&mut self, record: &str) {
         self.begun.insert(record.to_owned());
     }
 
-    /// Forgets that, once nothing is kept of it.
-    pub fn end(&mut self, record: &str) {
+    /// Notes that a record's key has ended, or that its order came to nothing.
+    pub fn finish(&mut self, record: &str) {
         self.begun.remove(record);
+        self.ended.insert(record.to_owned());
     }
 
-    /// Records of orders that broke off, and of keys that have ended: nobody's key is one of them.
-    pub fn torn(&self) -> Vec<String> {
+    /// Forgets a record, once nothing is kept of it.
+    pub fn forget(&mut self, record: &str) {
+        self.begun.remove(record);
+        self.ended.remove(record);
+    }
+
+    /// Records of orders that have begun and not ended: nobody's key is one of them.
+    pub fn begun(&self) -> Vec<String> {
         self.begun.iter().cloned().collect()
+    }
+
+    /// Records that are to be dropped: nobody's key is one of them.
+    pub fn ended(&self) -> Vec<String> {
+        self.ended.iter().cloned().collect()
+    }
+
+    /// All names of which something is known.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.live.keys().chain(self.orders.keys()).cloned().collect()
+    }
+
+    /// What was carried out of a name.
+    pub fn orders(&self, name: &str) -> Orders {
+        self.orders.get(name).cloned().unwrap_or_default()
+    }
+
+    /// The same, to be added to.
+    pub fn orders_mut(&mut self, name: &str) -> &mut Orders {
+        self.orders.entry(name.to_owned()).or_default()
     }
 
     /// The records of all keys, old ones, too.
@@ -281,7 +347,14 @@ mod tests {
         principals.begin("key 31");
         principals.put_key("ann", (8, "key 30".into()), ("R1ann".into(), 4096), 200, 50);
         principals.save(&path).unwrap();
-        assert_eq!(principals.torn(), ["key 31"]);
+        assert_eq!(principals.begun(), ["key 31"]);
+        principals.finish("key 31");
+        assert!(principals.begun().is_empty() && principals.ended() == ["key 31"]);
+        principals.forget("key 31");
+        assert!(principals.ended().is_empty());
+        principals.orders_mut("ben").deleted = Carried { number: 1 << 100, sent: "sent".into() };
+        principals.save(&path).unwrap();
+        assert!(principals.names().iter().eq(["ann", "ben"]));
         assert_eq!(Principals::load(&path).unwrap(), principals);
         let ann = Name::of_text("ann").unwrap();
         assert_eq!(principals.find(&ann).unwrap().kvno, 8);

@@ -1,17 +1,21 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
+mod compare;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use compare::{kept, padded};
 
 use crate::batch::{self, RUNS_EACH};
 use crate::circuits::drawn_bytes;
 use crate::exchange::Memory;
-use crate::order::{self, Change, NEXT_KVNO, Order, OrderKey};
+use crate::order::{self, AdminKey, Change, NEXT_KVNO, Order};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
 use crate::realm::{Principals, Settings};
+use crate::took::Took;
 use crate::wire::{self, Kind, SILENCE, Timed};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -20,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
 use tacit::setup::Config;
-use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, Standing, State, Wanted};
+use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, State, Wanted};
 use thiserror::Error as ThisError;
 use zeroize::Zeroizing;
 
@@ -42,8 +46,8 @@ const IDLE: Duration = Duration::from_mins(10);
 /// Batches of requests that are answered at a time; others wait, whoever sent them.
 pub(crate) const BATCHES: usize = 3;
 
-/// Runs at a time: all that the batches have, and an order, which so waits for none of them.
-const LANES: u16 = (BATCHES * RUNS_EACH + 1) as u16;
+/// Runs at a time: all that the batches have, and an order and lists, which so wait for none of them.
+const LANES: u16 = (BATCHES * RUNS_EACH + 2) as u16;
 
 /// Why a server, a front or an admin's command ends.
 #[derive(Debug, ThisError)]
@@ -91,13 +95,14 @@ pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
 /// What all threads of a server share.
 pub(crate) struct Node {
     name: String,
+    names: Vec<String>,
     me: usize,
     pub(crate) settings: Settings,
     programs: Programs,
     asker: Asker,
     pub(crate) principals: RwLock<Principals>,
     pub(crate) memory: Memory,
-    order_key: OrderKey,
+    admin_key: AdminKey,
     /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
     seen: Mutex<BTreeMap<String, i64>>,
     /// Batches that are being answered.
@@ -130,7 +135,9 @@ impl Node {
         let records: Vec<Vec<String>> = all().map(|step| step.records.clone()).collect();
         let inputs = given(self.me, 0, own, Some(rows(&public)));
         let wanted = Wanted { compiled, tag, inputs, fill: task.fill(&records), within: MEET };
-        let outputs: Vec<Value> = self.asker.run(wanted)?.outputs.into_iter().flatten().collect();
+        let run = self.asker.run(wanted)?;
+        log(Took::of(&run.report, steps.len()));
+        let outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
         let clocks = if task.tells_clocks() { 3 } else { 0 };
         let (outputs, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
         let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
@@ -149,6 +156,7 @@ impl Node {
         let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
         let inputs = given(self.me, 0, vec![to_bits(&own)], None);
         let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
+        log(Took::of(&run.report, marks.iter().filter(|mark| **mark != 0).count()));
         let marks = |value: &Value| {
             let bytes = to_bytes(value, 1).swap_remove(0);
             bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
@@ -157,7 +165,7 @@ impl Node {
     }
 
     /// Carries out an order: what the admin is told.
-    fn obey(&self, bytes: &[u8]) -> Result<String, Failure> {
+    fn obey(&self, sent: &str, bytes: &[u8]) -> Result<String, Failure> {
         let order = Order::read(bytes).map_err(Failure::Refused)?;
         if order.change == Change::Version {
             return Ok(format!("{NEXT_KVNO}{}", self.principals().next_kvno(&order.principal)));
@@ -167,7 +175,7 @@ impl Node {
         }
         // One order at a time, from here to its end.
         let file = lock(&self.file);
-        let Settings { max_skew, max_life, max_renewable_life, enctype, .. } = self.settings;
+        let Settings { max_skew, enctype, .. } = self.settings;
         let admitted = |principals: &Principals| order.admit(principals, now(), max_skew);
         admitted(&self.principals()).map_err(Failure::Refused)?;
         let (task, tag, record) = (order.task(), order::tag(bytes), order::record(bytes));
@@ -184,58 +192,44 @@ impl Node {
         let keeps = matches!(task, Task::Enrol { .. });
         let fill = if keeps { Fill::new().keeping(RECORD, &record) } else { Fill::new() };
         if keeps {
-            // If this server ends before the order does, it drops what it has kept when it starts again.
+            // If this server ends before the order does, it hears of the others what became of it when it starts again.
             self.put(&file, |principals| principals.begin(&record))?;
         }
         if let Err(error) = self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED }) {
-            // Most often there is nothing to drop.
-            if keeps && (matches!(error, Error::Declined { .. }) || self.asker.drop_value(&record).is_ok()) {
-                self.put(&file, |principals| principals.end(&record))?;
+            // Else the others may have carried it out.
+            if keeps && matches!(error, Error::Declined { .. }) {
+                self.put(&file, |principals| principals.forget(&record))?;
             }
             return Err(error.into());
         }
         let mut principals = self.principals().clone();
-        let mut ended = Vec::new();
-        let told = match order.change {
-            Change::Key { salt, iterations, kvno, .. } => {
-                // A ticket for krbtgt may begin as much later as one may be renewed.
-                let later = if order.principal.starts_with("krbtgt/") { max_renewable_life } else { 0 };
-                let life = max_life + later + 2 * max_skew;
-                // From now on, by this server's clock: the admin's may be slow, and another one's tickets good for longer.
-                principals.put_key(&order.principal, (kvno, record), (salt, iterations), now(), life);
-                format!("kvno {kvno}")
-            }
-            Change::Delete => {
-                ended = principals.remove(&order.principal);
-                "deleted".to_owned()
-            }
-            change => {
-                let revoked = change == Change::Lock;
-                if let Some(principal) = principals.get_mut(&order.principal) {
-                    principal.revoked = revoked;
-                }
-                if revoked { "locked" } else { "unlocked" }.to_owned()
-            }
-        };
+        let (mut ended, told) = order.carry_out(&mut principals, sent, now(), &self.settings);
         ended.extend(principals.expire(now()));
         // What isn't dropped here is when the server starts again.
         for record in &ended {
-            principals.begin(record);
+            principals.finish(record);
         }
         self.put(&file, |known| *known = principals)?;
-        let mut told = told;
-        let mut dropped = Vec::new();
-        for record in ended {
-            match self.asker.drop_value(&record) {
+        Ok(match self.drop_records(&file, &ended) {
+            Some(error) => format!("{told}, but an old key is still there: {error}"),
+            None => told,
+        })
+    }
+
+    /// Drops records of keys that have ended: why some are still there, if they are.
+    fn drop_records(&self, file: &Path, records: &[String]) -> Option<Error> {
+        let (mut dropped, mut failed) = (Vec::new(), None);
+        for record in records {
+            match self.asker.drop_value(record) {
                 Ok(()) => dropped.push(record),
-                Err(error) => told = format!("{told}, but an old key is still there: {error}"),
+                Err(error) => failed = Some(error),
             }
         }
         if !dropped.is_empty() {
-            // If that can't be noted, the next start does: the order was carried out.
-            let _ = self.put(&file, |known| dropped.iter().for_each(|record| known.end(record)));
+            // If that can't be noted, the next start does: what they ended with was carried out.
+            let _ = self.put(file, |known| dropped.iter().for_each(|record| known.forget(record)));
         }
-        Ok(told)
+        failed
     }
 
     pub(crate) fn principals(&self) -> std::sync::RwLockReadGuard<'_, Principals> {
@@ -260,8 +254,9 @@ impl Node {
     }
 
     fn told(&self, sent: &[u8]) -> Vec<u8> {
-        let foreign = || Failure::Refused("nobody with the realm's orders.key sent this".to_owned());
-        let told = self.order_key.open(sent).ok_or_else(foreign).and_then(|order| self.obey(order));
+        let foreign = || Failure::Refused("the realm's admin didn't sign this".to_owned());
+        let opened = std::str::from_utf8(sent).ok().and_then(|sent| Some((sent, self.admin_key.open(sent)?)));
+        let told = opened.ok_or_else(foreign).and_then(|(sent, order)| self.obey(sent, order.as_bytes()));
         let told = told.unwrap_or_else(|error| format!("{REFUSED}: {error}"));
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
@@ -347,7 +342,7 @@ impl Server {
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
         let parties = config.parties().iter().map(|party| party.name.clone()).collect();
         let programs = Programs::new(settings.enctype, parties)?;
-        let order_key = OrderKey::load(folder)?;
+        let admin_key = AdminKey::load(folder)?;
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
         let mut principals = Principals::load(&file)?;
@@ -365,22 +360,24 @@ impl Server {
             holdings: Holdings { store: None, state: Some((state, Fill::new())) },
         };
         let mut server = tacit::Server::open(&config, Vec::new(), serving)?;
-        for task in Task::ORDERS {
+        for task in Task::ORDERS.into_iter().chain([Task::TellLists]) {
             server.expect(&programs.get(task, 1)?)?;
         }
         let (principals, seen) = (RwLock::new(principals), Mutex::default());
         let (asker, file) = (server.asker(), Mutex::new(file));
         let (memory, batches) = (Memory::default(), Turns::default());
-        let name = config.names().swap_remove(me);
+        let names = config.names();
+        let name = names.get(me).cloned().unwrap_or_default();
         let node = Node {
             name,
+            names,
             me,
             settings,
             programs,
             asker,
             principals,
             memory,
-            order_key,
+            admin_key,
             seen,
             batches,
             #[cfg(test)]
@@ -416,6 +413,8 @@ impl Server {
             self.living.expect(&self.node.programs.get(task, count)?)?;
         }
         log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
+        let node = self.node.clone();
+        thread::spawn(move || node.keep_comparing());
         self.run()
     }
 
@@ -427,22 +426,20 @@ impl Server {
     }
 }
 
-/// Drops what was kept for orders that broke off, and keys that had ended when their server did: whether there was any.
+/// Drops keys that had ended when their server did: whether there was any.
 ///
 /// Old keys end with orders, which hold this server's clock against the admin's: at its start nobody does, and a clock that is fast
 /// would cost keys that are still good.
 pub(crate) fn drop_ended(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
-    let torn = principals.torn();
-    let kept = state.list().into_iter().filter(|listed| listed.standing != Standing::Dropped);
-    let kept: BTreeSet<String> = kept.map(|listed| listed.about.name).collect();
-    for record in &torn {
+    let (ended, kept) = (principals.ended(), kept(state.list()));
+    for record in &ended {
         if kept.contains(record) {
             state.drop_value(record)?;
-            log(format_args!("dropped {record}: its order broke off, or its key has ended"));
+            log(format_args!("dropped {record}: its key has ended"));
         }
-        principals.end(record);
+        principals.forget(record);
     }
-    Ok(!torn.is_empty())
+    Ok(!ended.is_empty())
 }
 
 /// Refuses what would be no KDC that keeps its promises: links without keys, over which anybody could be the admin, and protocols

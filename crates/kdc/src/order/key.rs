@@ -1,8 +1,8 @@
-//! The key that servers and admins of a realm have for orders. It proves nothing of who ordered what: the order's run does. It keeps
-//! out what no admin sent, at once and without a run, so that nobody else can make admins wait.
+//! The keys of orders: the admin signs what it orders (Ed25519, RFC 8032), and servers have what that is verified with. It keeps out
+//! what no admin sent, at once and without a run; and it lets a server that missed an order take it from the others. That an order is
+//! carried out at all its run proves.
 
-use ::hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,23 +10,31 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Its file, in the folders of servers and admins.
-const FILE: &str = "orders.key";
-/// Bytes of it, and of a code.
+/// The admin's file.
+const SECRET: &str = "orders.key";
+/// That of servers.
+const PUBLIC: &str = "orders.pub";
+/// Bytes of a key.
 const BYTES: usize = 32;
+/// Digits of a signature.
+const SIGNATURE: usize = 128;
+/// What stands before an order where it is signed, so that nothing else that the key may sign is one.
+const LABEL: &[u8] = b"tacit kdc order 1: ";
 
-/// The key.
-pub struct OrderKey(Zeroizing<[u8; BYTES]>);
+/// The admin's key.
+pub struct OrderKey(Ed25519KeyPair);
 
 impl OrderKey {
-    /// A new one.
+    /// A new one in a folder, for its owner alone; its public part.
     ///
     /// # Errors
-    /// If the system has no randomness.
-    pub fn draw() -> Result<Self, getrandom::Error> {
-        let mut key = Zeroizing::new([0; BYTES]);
-        getrandom::fill(&mut *key)?;
-        Ok(Self(key))
+    /// If there is one already, the system has no randomness, or the disk refuses.
+    pub fn draw(folder: &Path) -> io::Result<AdminKey> {
+        let mut seed = Zeroizing::new([0; BYTES]);
+        getrandom::fill(&mut *seed).map_err(|error| io::Error::other(error.to_string()))?;
+        let key = Self::of(&seed, "what was drawn")?;
+        write(&folder.join(SECRET), &*seed)?;
+        Ok(key.public())
     }
 
     /// Reads the one in a folder.
@@ -34,53 +42,98 @@ impl OrderKey {
     /// # Errors
     /// If there is none.
     pub fn load(folder: &Path) -> io::Result<Self> {
-        let path = folder.join(FILE);
-        let wrong = |kind, reason: &str| io::Error::new(kind, format!("{}: {reason}", path.display()));
-        let text = fs::read_to_string(&path).map_err(|error| wrong(error.kind(), &error.to_string()))?;
-        let text = Zeroizing::new(text);
-        let digits: Vec<u8> = text.trim().chars().filter_map(|c| Some(c.to_digit(16)? as u8)).collect();
-        let digits = Zeroizing::new(digits);
-        let mut key = Zeroizing::new([0; BYTES]);
-        if digits.len() != 2 * BYTES || text.trim().len() != digits.len() {
-            return Err(wrong(io::ErrorKind::InvalidData, "no key of 64 hexadecimal digits"));
-        }
-        for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
-            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
-        }
-        Ok(Self(key))
+        let path = folder.join(SECRET);
+        Self::of(&*read(&path)?, &path.display().to_string())
     }
 
-    /// Writes it into a folder, for its owner alone.
+    fn of(seed: &[u8; BYTES], what: &str) -> io::Result<Self> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed);
+        pair.map(Self).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{what}: no key to sign with: {error}"))
+        })
+    }
+
+    /// What servers verify its orders with.
+    pub fn public(&self) -> AdminKey {
+        let mut bytes = [0; BYTES];
+        bytes.iter_mut().zip(self.0.public_key().as_ref()).for_each(|(byte, own)| *byte = *own);
+        AdminKey(bytes)
+    }
+
+    /// An order as it is sent: behind its signature.
+    pub fn sign(&self, order: &str) -> String {
+        let signature = self.0.sign(&[LABEL, order.as_bytes()].concat());
+        let mut sent = String::with_capacity(SIGNATURE + order.len());
+        push_digits(&mut sent, signature.as_ref());
+        sent.push_str(order);
+        sent
+    }
+}
+
+/// What servers verify an admin's orders with.
+pub struct AdminKey([u8; BYTES]);
+
+impl AdminKey {
+    /// Reads the one in a folder.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn load(folder: &Path) -> io::Result<Self> {
+        read(&folder.join(PUBLIC)).map(|bytes| Self(*bytes))
+    }
+
+    /// Writes it into a folder.
     ///
     /// # Errors
     /// If there is one already, or the disk refuses.
     pub fn save(&self, folder: &Path) -> io::Result<()> {
-        let mut text = Zeroizing::new(String::with_capacity(2 * BYTES + 1));
-        for byte in self.0.iter() {
-            // Writing into a string can't fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text.push('\n');
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(FILE))?;
-        file.write_all(text.as_bytes())
+        write(&folder.join(PUBLIC), &self.0)
     }
 
-    /// An order as it is sent: behind its code.
-    pub fn close(&self, order: &[u8]) -> Vec<u8> {
-        [&self.code(order).finalize().into_bytes()[..], order].concat()
+    /// The order that was sent, if its signature is right.
+    pub fn open<'o>(&self, sent: &'o str) -> Option<&'o str> {
+        let (signature, order) = sent.split_at_checked(SIGNATURE)?;
+        let signed = [LABEL, order.as_bytes()].concat();
+        let verified = UnparsedPublicKey::new(&ED25519, &self.0).verify(&signed, &bytes_of(signature)?);
+        verified.is_ok().then_some(order)
     }
+}
 
-    /// The order that was sent, if its code is right.
-    pub fn open<'o>(&self, sent: &'o [u8]) -> Option<&'o [u8]> {
-        let (code, order) = sent.split_at_checked(BYTES)?;
-        self.code(order).verify_slice(code).is_ok().then_some(order)
-    }
+/// What was ordered, whoever signed it: of what this server has verified before.
+pub(super) fn unsigned(sent: &str) -> &str {
+    sent.get(SIGNATURE..).unwrap_or_default()
+}
 
-    fn code(&self, order: &[u8]) -> Hmac<Sha256> {
-        let mut code = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes keys of any length");
-        code.update(order);
-        code
+fn push_digits(text: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        // Writing into a string can't fail.
+        let _ = write!(text, "{byte:02x}");
     }
+}
+
+/// The bytes of digits, each pair of which is one; there is one form of each.
+fn bytes_of(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let digit = |c: u8| (c as char).to_digit(16).filter(|_| !c.is_ascii_uppercase());
+    let byte = |pair: &[u8; 2]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().map(Zeroizing::new)
+}
+
+/// Reads a file of digits.
+fn read(path: &Path) -> io::Result<Zeroizing<[u8; BYTES]>> {
+    let wrong = |kind, reason: &str| io::Error::new(kind, format!("{}: {reason}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.kind(), &error.to_string()))?;
+    let text = Zeroizing::new(text);
+    let bytes = bytes_of(text.trim()).and_then(|bytes| bytes.as_slice().try_into().ok());
+    let none = || wrong(io::ErrorKind::InvalidData, "no key of 64 hexadecimal digits");
+    bytes.map(Zeroizing::new).ok_or_else(none)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut text = Zeroizing::new(String::with_capacity(2 * BYTES + 1));
+    push_digits(&mut text, bytes);
+    text.push('\n');
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]
@@ -88,23 +141,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_come_back_under_the_same_key_alone() {
+    fn orders_are_taken_as_the_admin_signed_them_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
-        let key = OrderKey::draw().unwrap();
-        key.save(folder.path()).unwrap();
-        assert!(key.save(folder.path()).is_err(), "no key is written over");
-        let sent = key.close(b"order");
-        assert_eq!(OrderKey::load(folder.path()).unwrap().open(&sent), Some(&b"order"[..]));
+        let public = OrderKey::draw(folder.path()).unwrap();
+        assert!(OrderKey::draw(folder.path()).is_err(), "no key is written over");
+        public.save(folder.path()).unwrap();
+        let sent = OrderKey::load(folder.path()).unwrap().sign("order");
+        assert_eq!(AdminKey::load(folder.path()).unwrap().open(&sent), Some("order"));
+        assert_eq!(unsigned(&sent), "order");
         for at in 0..sent.len() {
-            let mut changed = sent.clone();
+            let mut changed = sent.clone().into_bytes();
             changed[at] ^= 1;
-            assert_eq!(key.open(&changed), None);
-            assert_eq!(key.open(&sent[..at]), None);
+            assert_eq!(public.open(&String::from_utf8(changed).unwrap()), None);
+            assert_eq!(public.open(&sent[..at]), None);
         }
-        assert_eq!(OrderKey::draw().unwrap().open(&sent), None);
+        // Neither in digits of another form.
+        assert_eq!(public.open(&format!("{}order", sent[..SIGNATURE].to_uppercase())), None);
+        let other = tempfile::tempdir().unwrap();
+        assert_eq!(OrderKey::draw(other.path()).unwrap().open(&sent), None);
         for text in ["", "00", &"g".repeat(64), &"0".repeat(65)] {
-            fs::write(folder.path().join(FILE), text).unwrap();
-            assert!(OrderKey::load(folder.path()).is_err());
+            fs::write(folder.path().join(SECRET), text).unwrap();
+            fs::write(folder.path().join(PUBLIC), text).unwrap();
+            assert!(OrderKey::load(folder.path()).is_err() && AdminKey::load(folder.path()).is_err());
         }
     }
 }

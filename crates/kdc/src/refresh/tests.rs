@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::admin;
+use crate::order::{self, Change, Order, OrderKey};
 use crate::server::now;
 use crate::testing::{ENCTYPE, REALM, ports};
 use std::fs;
@@ -83,15 +84,35 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
     let mut other = principals.clone();
     other.put_key("ann", (4, "key 0".into()), (String::new(), 0), at, 1000);
     other.save(&folders[1].join("principals.json")).unwrap();
-    assert!(all_of(&folders, 5).iter().all(Result::is_err));
-    principals.save(&folders[1].join("principals.json")).unwrap();
+    for told in all_of(&folders, 20) {
+        let refused = told.unwrap_err().to_string();
+        assert!(refused.contains("ann: of its key P0 has version 3, P1 has version 4"), "{refused}");
+    }
+
+    // One that ended before it noted an order which the others have carried out.
+    let settings = Settings::load(&folders[1].join("kdc.toml")).unwrap();
+    let change = Change::Key { salt: String::new(), iterations: 0, drawn: true, kvno: 4 };
+    let order = Order { principal: "ann".into(), change, at, number: 5 };
+    let bytes = order.to_bytes().unwrap();
+    let record = order::record(&bytes);
+    let sent = OrderKey::load(&realm.join("admin")).unwrap().sign(std::str::from_utf8(&bytes).unwrap());
+    run(&folders, &keeps, &Fill::new().keeping("record", &record), &[value()]).unwrap();
+    let mut ended = principals.clone();
+    ended.begin(&record);
+    ended.save(&folders[1].join("principals.json")).unwrap();
+    order.carry_out(&mut principals, &sent, at, &settings);
+    for other in [0, 2] {
+        principals.save(&folders[other].join("principals.json")).unwrap();
+    }
 
     let (state, old) = (folders[1].join("state"), folder.path().join("old"));
     copy(&state, &old);
     for told in all_of(&folders, 60) {
-        assert_eq!(told.unwrap(), 3);
+        assert_eq!(told.unwrap(), 4);
     }
-    for record in &RECORDS {
+    let last = Principals::load(&folders[1].join("principals.json")).unwrap();
+    assert!(last.get("ann").unwrap().kvno == 4 && last.begun().is_empty());
+    for record in RECORDS.iter().chain([&record.as_str()]) {
         let opened = run(&folders, &opens, &Fill::new().reading("record", record), &[]).unwrap();
         assert_eq!(opened.outputs, [Some(value())]);
         assert_eq!(opened.report.read[0].1, format!("{record}@2"));

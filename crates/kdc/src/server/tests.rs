@@ -1,8 +1,12 @@
 //! What a server finds when it starts.
 
 use super::*;
+use crate::admin::{self, Origin};
 use crate::enctype::Enctype;
-use tacit::{Local, Residents};
+use crate::lists::Settled;
+use crate::messages::read_error;
+use crate::testing::{Realm, login};
+use tacit::{Local, Residents, Standing};
 
 /// Steps as a server has them that deviates.
 pub(super) fn deviated(node: &Node, steps: &[Step]) -> Vec<Step> {
@@ -22,7 +26,7 @@ fn one_clock_that_lies_moves_no_time() {
 }
 
 #[test]
-fn what_was_kept_for_an_order_that_broke_off_is_dropped() {
+fn what_was_kept_of_keys_that_ended_is_dropped() {
     let enctype = Enctype::Aes128Sha1;
     let local = Local::new("replicated").unwrap();
     let programs = Programs::new(enctype, local.parties.clone()).unwrap();
@@ -37,7 +41,7 @@ fn what_was_kept_for_an_order_that_broke_off_is_dropped() {
     }
     let mut principals = Principals::default();
     for record in ["key 1", "key 2", "key 3"] {
-        principals.begin(record);
+        principals.finish(record);
     }
     principals.put_key("ann", (1, "key 2".into()), (String::new(), 0), 5, 6);
     let kept = |state: &State| -> Vec<String> {
@@ -48,6 +52,82 @@ fn what_was_kept_for_an_order_that_broke_off_is_dropped() {
     assert_eq!(kept(state), ["key 1", "key 2"]);
     assert!(drop_ended(state, &mut principals).unwrap());
     assert_eq!(kept(state), ["key 2"]);
-    assert!(principals.torn().is_empty() && !drop_ended(state, &mut principals).unwrap());
+    assert!(principals.ended().is_empty() && !drop_ended(state, &mut principals).unwrap());
     assert_eq!(kept(state), ["key 2"]);
+}
+
+/// What each server makes of what the others know.
+fn compared(realm: &Realm) -> [Settled; 3] {
+    thread::scope(|scope| {
+        let compare = |node: &Arc<Node>| {
+            let node = node.clone();
+            scope.spawn(move || node.compare(4 * MEET).unwrap())
+        };
+        realm.nodes.each_ref().map(compare).map(|thread| thread.join().unwrap())
+    })
+}
+
+/// A server that ended after an order's run, before it noted what became of the principal.
+#[test]
+fn a_server_that_missed_an_order_takes_it_from_the_others_when_it_is_back() {
+    let realm = Realm::new(|_| ());
+    realm.client("ann");
+    assert_eq!(compared(&realm), <[Settled; 3]>::default());
+    let missed = &realm.nodes[2];
+    let before = missed.principals().clone();
+    let goes_back = |broken: Option<&str>| {
+        let file = lock(&missed.file);
+        missed.put(&file, |principals| {
+            principals.clone_from(&before);
+            if let Some(record) = broken {
+                principals.begin(record);
+            }
+        })
+    };
+    let key = realm.client("ann");
+    admin::add(&realm.admin(), "ben", &Origin::Random, None).unwrap();
+    let record = realm.nodes[0].principals().get("ann").unwrap().record.clone();
+    goes_back(Some(&record)).unwrap();
+    let code = |nonce| realm.answers(&[login("ann", &key, nonce)]).map(|answers| read_error(&answers[0]));
+    assert_eq!(code(1), [Some(29); 3]);
+    let [first, second, third] = compared(&realm);
+    assert_eq!([first, second], <[Settled; 2]>::default());
+    assert_eq!(third.carried.len(), 2, "{third:?}");
+    assert!(missed.principals().begun().is_empty());
+    assert_eq!(code(2), [None; 3]);
+    assert_eq!(compared(&realm), <[Settled; 3]>::default());
+    // That is on its disk, too.
+    let file = lock(&missed.file).clone();
+    assert_eq!(Principals::load(&file).unwrap(), *missed.principals());
+
+    // Of an order whose share of the key isn't there any more: each says so.
+    missed.asker.drop_value(&record).unwrap();
+    goes_back(None).unwrap();
+    for settled in compared(&realm) {
+        let [ann] = &settled.differ[..] else { panic!("{settled:?}") };
+        assert!(
+            ann.contains("ann: of its key P0 has version 2, P1 has version 2, P2 has version 1"),
+            "{ann}"
+        );
+    }
+    let key = realm.client("ann");
+    assert!(compared(&realm).iter().all(|settled| settled.differ.is_empty()));
+    assert_eq!(realm.answers(&[login("ann", &key, 3)]).map(|answers| read_error(&answers[0])), [None; 3]);
+
+    // What is kept of an order that nobody has carried out is dropped.
+    let (old, file) =
+        (realm.nodes[0].principals().get("ben").unwrap().record.clone(), lock(&missed.file).clone());
+    for node in &realm.nodes {
+        let file = lock(&node.file);
+        node.put(&file, |principals| {
+            principals.remove("ben");
+            principals.begin(&old);
+        })
+        .unwrap();
+    }
+    assert!(kept(missed.asker.list().unwrap()).contains(&old));
+    assert!(compared(&realm).iter().all(|settled| settled.differ.is_empty()));
+    assert!(!kept(missed.asker.list().unwrap()).contains(&old));
+    let left = Principals::load(&file).unwrap();
+    assert!(left.begun().is_empty() && left.ended().is_empty());
 }

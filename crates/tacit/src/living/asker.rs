@@ -2,7 +2,7 @@
 
 use super::desk::Want;
 use crate::state::{NO_STATE, at};
-use crate::{Compiled, Error, Fill, Run, State};
+use crate::{Compiled, Error, Fill, Listed, Run, State};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -118,6 +118,15 @@ impl Asker {
         self.waker.wake();
         // It may have begun: then its end is what counts, and else the sender is dropped.
         ended.recv_timeout(PATIENCE).unwrap_or(Err(late))
+    }
+
+    /// What is kept, as [`State::list`].
+    ///
+    /// # Errors
+    /// If the server has no state.
+    pub fn list(&self) -> Result<Vec<Listed>, Error> {
+        let state = self.state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
+        Ok(at(state).list())
     }
 
     /// Drops a kept value, as [`State::drop_value`]. A run that has begun and reads it goes on with what it has.
