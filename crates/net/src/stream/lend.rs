@@ -106,13 +106,16 @@ impl Resting {
 /// Takes links back at the end of a run, one place for each endpoint: those that stand between two runs.
 pub(crate) type Home = Box<dyn FnOnce(Vec<Option<Resting>>) + Send>;
 
+/// How often a run that waits looks whether it is over.
+const GLANCE: Duration = Duration::from_millis(100);
+
 /// Links lent to one run, which is a session over them. They go back when this is dropped.
 pub struct Lent {
     links: StreamTransport,
     ends: Vec<End>,
     home: Option<Home>,
-    /// Once this is set the run is over: nothing more goes out, and all peers seem lost.
-    over: Arc<AtomicBool>,
+    /// Once this is set, if it ever is, the run is over: nothing more goes out, and all peers seem lost.
+    over: Option<Arc<AtomicBool>>,
 }
 
 impl std::fmt::Debug for Lent {
@@ -154,16 +157,16 @@ impl Lent {
             });
             ends.push(end);
         }
-        Self { links: transport, ends, home: Some(home), over: Arc::default() }
+        Self { links: transport, ends, home: Some(home), over: None }
     }
 
     /// Ends the run once this is set, in the midst of whatever: it sends nothing more, and its links end with it.
     pub fn end_with(&mut self, over: Arc<AtomicBool>) {
-        self.over = over;
+        self.over = Some(over);
     }
 
     fn is_over(&self) -> bool {
-        self.over.load(Ordering::SeqCst)
+        self.over.as_ref().is_some_and(|over| over.load(Ordering::SeqCst))
     }
 
     /// A peer that the run still has, once the run is over.
@@ -219,6 +222,8 @@ impl Transport for Lent {
     }
 
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        // Nobody's silence hides that the run is over.
+        let wait = if self.over.is_some() { wait.min(GLANCE) } else { wait };
         // At most as many times as frames are here: a link is held once its goodbye has come.
         loop {
             if self.is_over() {

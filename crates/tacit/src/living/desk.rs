@@ -1,5 +1,6 @@
 //! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
 
+mod ends;
 mod requests;
 mod runs;
 mod turns;
@@ -9,7 +10,7 @@ mod willing;
 pub(crate) use wants::Want;
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
-use super::order::{Group, Order, Seated, Taken};
+use super::order::{Order, Taken};
 use super::server::Serving;
 use crate::{Compiled, Fill};
 pub(crate) use runs::MEASURED_AGAIN;
@@ -28,6 +29,8 @@ const BUSY: u32 = 2;
 pub(crate) const LATE: Duration = Duration::from_secs(5);
 /// How long a party waits for a request of a proposed run before it says that it lacks it: before the proposal is late.
 const MISSED: Duration = Duration::from_secs(4);
+/// The same of a run of several instances: each is proposed alone then, and nothing is lost.
+const MISSED_TOGETHER: Duration = Duration::from_millis(200);
 /// The pause before a run is asked for or proposed again that came to nothing at another party's word.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Bytes of a tag.
@@ -128,6 +131,9 @@ pub(crate) struct Desk {
     most: usize,
     /// Attempts that may still come: each run under way may be one.
     attempts: usize,
+    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run alone from then on,
+    /// at party 0.
+    absent: HashSet<String>,
     /// How often each client was lost in the middle of a check.
     losses: HashMap<String, u32>,
     /// Runs that may still begin, if there is a limit.
@@ -174,6 +180,7 @@ impl Desk {
             last_run: first,
             most,
             attempts,
+            absent: HashSet::new(),
             losses: HashMap::new(),
             left: serving.runs,
             closed: false,
@@ -202,6 +209,17 @@ impl Desk {
     fn is_batch(&self, run: u64) -> bool {
         let needs = |pending: &Pending| self.programs.get(&pending.proposal.program).map_or(0, Vec::len);
         self.runs.get(&run).is_some_and(|pending| pending.proposal.players.len() > needs(pending))
+    }
+
+    /// Whether a client's request runs alone: it says so, or some party has lacked one of the client's before.
+    fn is_alone(&self, client: &Client, request: &Request) -> bool {
+        request.alone || self.absent.contains(&client.name)
+    }
+
+    /// When a party says that it lacks a request of a run.
+    fn is_missed(&self, pending: &Pending) -> Instant {
+        let is_batch = self.is_batch(pending.proposal.run);
+        pending.since + if is_batch { MISSED_TOGETHER } else { MISSED }
     }
 
     /// So many attempts may still come, and no more runs are under way at a time.
@@ -289,7 +307,7 @@ impl Desk {
         let waiting = || self.runs.values().filter(|run| run.stage != Stage::Running);
         let late = waiting().filter(|_| self.me == 0 || self.closed).map(|run| run.since + LATE);
         // Whose proposal waits for something else by then looks again with the next news.
-        let missed = waiting().filter(|run| run.stage == Stage::Proposed).map(|run| run.since + MISSED);
+        let missed = waiting().filter(|run| run.stage == Stage::Proposed).map(|run| self.is_missed(run));
         let missed = missed.filter(|then| *then > now);
         let again = (self.not_before > now).then_some(self.not_before);
         let measure = self.measure.filter(|next| self.me == 0 && *next > now);
@@ -466,7 +484,8 @@ impl Desk {
         }
         if self.me == 0 {
             let needs = self.programs.get(&request.program).cloned().unwrap_or_default();
-            match self.order.ask(guest, &client, &request, needs, Instant::now()) {
+            let seated = Request { alone: self.is_alone(&client, &request), ..request.clone() };
+            match self.order.ask(guest, &client, &seated, needs, Instant::now()) {
                 Taken::Ready => {}
                 Taken::Waits(missing) => {
                     hub.say(Speaker::Guest(guest), write(&ToClient::Waits { id: request.id, missing }));
@@ -485,109 +504,6 @@ impl Desk {
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.me;
         (0..self.names.len()).filter(move |&party| party != me)
-    }
-
-    /// Party 0 takes back a run that hasn't begun. One of several instances is taken apart: each is asked for alone, so that
-    /// it comes to nothing for those alone whose fault it is.
-    fn cancel(&mut self, hub: &mut Hub, run: u64, reason: &str) {
-        if self.is_batch(run) {
-            for party in self.others() {
-                hub.say(Speaker::Party(party), write(&Between::Requeue { run }));
-            }
-            return self.requeue(run, Company::ALONE);
-        }
-        for party in self.others() {
-            hub.say(Speaker::Party(party), write(&Between::Cancel { run, reason: reason.to_owned() }));
-        }
-        self.release(hub, run, reason);
-    }
-
-    /// Forgets a run that hasn't begun; its clients' requests wait on.
-    fn requeue(&mut self, run: u64, Company { alone, first, rests }: Company) {
-        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
-        self.want_failed(&proposal, "a party was lost, or the run taken apart");
-        let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
-        // The last one first, as each is put before those that wait.
-        for players in proposal.players.chunks(needs.len().max(1)).rev() {
-            let mut seats = Vec::new();
-            for (player, request) in players {
-                let its = |visitor: &Visitor| visitor.run == Some(run) && player.is(&visitor.client);
-                if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
-                    visitor.run = None;
-                    seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
-                }
-            }
-            if self.me == 0 && !seats.is_empty() {
-                let (program, tag, needs) = (proposal.program, proposal.tag.clone(), needs.clone());
-                let (fill, since) = (proposal.fill.clone(), Instant::now());
-                let from = if rests { since + PAUSE } else { since };
-                self.order.put_back(Group { program, tag, fill, needs, seats, alone, since, from }, first);
-            }
-        }
-        self.rest(&proposal);
-    }
-
-    /// This party takes no part in a run that hasn't begun.
-    fn give_up(&mut self, hub: &mut Hub, run: u64, reason: &str) {
-        if self.me == 0 {
-            return self.cancel(hub, run, reason);
-        }
-        hub.say(Speaker::Party(0), write(&Between::Decline { run, reason: reason.to_owned() }));
-        if self.is_batch(run) {
-            return self.requeue(run, Company::ALONE);
-        }
-        self.release(hub, run, reason);
-    }
-
-    /// Forgets a run that doesn't begin; its clients hear of it.
-    fn release(&mut self, hub: &mut Hub, run: u64, reason: &str) {
-        let is_batch = self.is_batch(run);
-        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
-        self.want_failed(&proposal, reason);
-        for (player, request) in &proposal.players {
-            let its = |visitor: &Visitor| {
-                player.is(&visitor.client) && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)
-            };
-            let guest = self.visitors.iter().find(|(_, visitor)| its(visitor)).map(|(guest, _)| *guest);
-            let Some((guest, visitor)) =
-                guest.and_then(|guest| Some((guest, self.visitors.get_mut(&guest)?)))
-            else {
-                continue;
-            };
-            (visitor.asked, visitor.run) = (None, None);
-            self.order.leave(guest);
-            let (id, reason) = (*request, reason.to_owned());
-            let said = if is_batch { ToClient::Again { id } } else { ToClient::Refused { id, reason } };
-            hub.say(Speaker::Guest(guest), write(&said));
-        }
-        self.rest(&proposal);
-    }
-
-    fn forget(&mut self, run: u64) -> Option<Pending> {
-        for lane in &mut self.lanes {
-            lane.take_if(|its| *its == run);
-        }
-        self.runs.remove(&run)
-    }
-
-    /// Asks not at once again for a program of parties alone.
-    fn rest(&mut self, proposal: &Proposal) {
-        if self.asked.remove(&proposal.program) {
-            self.not_before = Instant::now() + PAUSE;
-        }
-    }
-
-    /// A run is over.
-    pub(crate) fn ended(&mut self, run: u64, well: bool) {
-        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
-        for visitor in self.visitors.values_mut().filter(|visitor| visitor.run == Some(run)) {
-            (visitor.asked, visitor.run) = (None, None);
-        }
-        if well {
-            self.asked.remove(&proposal.program);
-        } else {
-            self.rest(&proposal);
-        }
     }
 }
 

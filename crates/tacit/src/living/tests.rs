@@ -14,6 +14,7 @@ use tacit_net::setup::{Attendance, Client, Config, SetupError, Word, enrol, init
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit_testkit::Rng;
 
+mod arrays;
 mod batches;
 mod certificates;
 mod checks;

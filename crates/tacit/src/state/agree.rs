@@ -68,9 +68,10 @@ pub(crate) fn pick(
     told: &[(&str, &Told)],
     torn: &BTreeSet<[u8; 32]>,
 ) -> Result<u64, String> {
+    let newest = newest(told, torn);
     let number = match wanted {
         Some(number) => number,
-        None => newest(told, torn).ok_or_else(|| {
+        None => newest.ok_or_else(|| {
             if told.iter().any(|(_, told)| told.last > 0) {
                 format!("{name} was dropped, or never settled: no version of it is left")
             } else {
@@ -107,7 +108,23 @@ pub(crate) fn pick(
     if let Some((party, _)) = versions.iter().find(|(_, version)| version.value != own.value) {
         return Err(format!("{name}@{number} of {party} is another value than that of {first}"));
     }
+    // A run settles what it begins with before it puts anything away.
+    let is_without = |(_, told): &(&str, &Told)| {
+        let later = newest.filter(|later| *later > number).and_then(|later| told.standing(later));
+        told.standing(number) == Some(Standing::Pending) && later.is_some_and(|one| one != Standing::Dropped)
+    };
+    if told.iter().any(is_without) {
+        return Err(format!("{name}@{number} was never settled, and what {name} is now was made without it"));
+    }
     Ok(number)
+}
+
+/// The versions of a name that may be passed over where this one is settled: those after it, and after all that count. No party
+/// that says so has settled them.
+pub(crate) fn passable(number: u64, told: &[(&str, &Told)], torn: &BTreeSet<[u8; 32]>) -> BTreeSet<u64> {
+    let last = newest(told, torn).max(Some(number));
+    let all = told.iter().flat_map(|(_, told)| &told.versions).map(|version| version.number);
+    all.filter(|later| Some(*later) > last).collect()
 }
 
 /// The version of a name after which the next one comes: the newest, if any is left. The same at all parties.

@@ -71,6 +71,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use super::super::settle::Passable;
     use super::super::{About, Made, Version};
     use super::*;
     use crate::{Compiled, Local, Residents, Run};
@@ -220,7 +221,7 @@ mod tests {
             at(home).put(vec![second]).unwrap();
             let mut begun = State::apart(home, keeper().program(), &Fill::new()).unwrap();
             let third = made(&begun, 3, 1);
-            at(home).settle("x", 2).unwrap();
+            at(home).settle("x", 2, &Passable::new()).unwrap();
             let refused = begun.put(vec![third]).unwrap_err().to_string();
             assert!(refused.contains("another run has kept"), "{refused}");
             assert_eq!(at(home).version("x", 2).unwrap().standing, Standing::Settled);
@@ -261,7 +262,7 @@ mod tests {
         // One that was made of what is read passes nothing over.
         put(4, 3);
         let mut early = homes.apart(&reader());
-        at(&homes.homes[0]).settle("x", 4).unwrap();
+        at(&homes.homes[0]).settle("x", 4, &Passable::new()).unwrap();
         put(5, 4);
         assert_eq!(read(&mut early).unwrap().outputs, [Some(number(1))]);
     }

@@ -1,9 +1,10 @@
 //! What the parties say to one another about kept values: what each has, digests of what two of them hold, and that all have put
 //! theirs away.
 
-use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, pick, torn};
+use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, passable, pick, torn};
 use super::disk::{Digests, digests};
 use super::mistakes::Mistake;
+use super::settle::Passable;
 use super::wanted::Wanted;
 use super::{About, MAX_TOLD, Made, State};
 use crate::Error;
@@ -123,6 +124,22 @@ impl<'p> AllTold<'p> {
         current(name, &self.of(name), &self.torn)
     }
 
+    /// What may be passed over where these versions are settled ([`passable`]).
+    pub(super) fn passable<'n>(&self, settled: impl Iterator<Item = (&'n str, u64)>) -> Passable {
+        let mut all: Passable = self
+            .messages
+            .iter()
+            .flat_map(|told| told.names.keys())
+            .map(|name| (name.clone(), BTreeSet::new()))
+            .collect();
+        for (name, number) in settled {
+            // A run may read two versions of one name.
+            let those = passable(number, &self.of(name), &self.torn);
+            all.entry(name.to_owned()).or_default().extend(those);
+        }
+        all
+    }
+
     /// The number of a name's next version.
     ///
     /// # Errors
@@ -141,6 +158,7 @@ pub(super) fn taken(
     session: &mut Session,
     state: &mut State,
     values: &[(String, u64)],
+    passable: &Passable,
 ) -> Result<Vec<Arc<KeptShare>>, Error> {
     let mut shares = Vec::with_capacity(values.len());
     for (name, number) in values {
@@ -159,7 +177,7 @@ pub(super) fn taken(
         return Err(Error::Refused(reason));
     }
     for (name, number) in values {
-        settle(session, state, name, *number)?;
+        settle(session, state, (name, *number), passable)?;
     }
     Ok(shares)
 }
@@ -190,6 +208,8 @@ pub(super) fn put_away(
     }
     let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
     let first = puts.first().map(|made| (made.about.name.clone(), made.about.version));
+    // What another run puts away meanwhile is passed over by none of these.
+    let none = puts.iter().map(|made| (made.about.name.clone(), BTreeSet::new())).collect();
     state.put(puts).inspect_err(|_| session.abort(&lost()))?;
     let own = own.concat();
     let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };
@@ -198,15 +218,20 @@ pub(super) fn put_away(
     told.map_err(|error| ended(session, error))?;
     // What one run kept settles together.
     if let Some((name, number)) = first {
-        settle(session, state, &name, number)?;
+        settle(session, state, (&name, number), &none)?;
     }
     Ok(values)
 }
 
 /// Notes that all have a version ([`State::settle`]), or ends the session: others are told no names of files.
-pub(super) fn settle(session: &mut Session, state: &mut State, name: &str, number: u64) -> Result<(), Error> {
+pub(super) fn settle(
+    session: &mut Session,
+    state: &mut State,
+    (name, number): (&str, u64),
+    passable: &Passable,
+) -> Result<(), Error> {
     let lost = || format!("it can't note that all have {name}@{number}");
-    state.settle(name, number).inspect_err(|_| session.abort(&lost()))
+    state.settle(name, number, passable).inspect_err(|_| session.abort(&lost()))
 }
 
 /// Compares digests of the parts of values that two parties hold, by value, with each other party that holds any: one round. The

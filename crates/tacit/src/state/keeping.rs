@@ -104,12 +104,15 @@ impl<'a> Keeping<'a> {
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
         let slots = own.slots.iter().map(|slot| slot.name.clone());
         let values: Vec<_> = slots.zip(picked).chain(tables(&next)).collect();
-        let mut whole = taken(session, state, &values)?;
+        let settled = values.iter().map(|(name, number)| (name.as_str(), *number));
+        let before = next.iter().filter_map(|next| Some((next.keep.name.as_str(), next.after?)));
+        let passable = told.passable(settled.chain(before));
+        let mut whole = taken(session, state, &values, &passable)?;
         let tables = whole.split_off(reads);
         for next in &next {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
-                settle(session, state, &next.keep.name, number)?;
+                settle(session, state, (&next.keep.name, number), &passable)?;
             }
         }
         let mut shares = Vec::with_capacity(whole.len());

@@ -7,8 +7,9 @@
 //!
 //! **Two steps.** Each party puts its share away as *pending*, and tells the others so, before any output is opened. What all
 //! have is *settled*. A party that dies in between has a pending version that the others may know as settled: the next run that
-//! reads it finds that all have it, and settles it. What not all have is never read. All that one run keeps is put away together,
-//! and settled together: no run reads one value of it beside an older one of another name.
+//! reads it finds that all have it, and settles it. What not all have is never read, and is void once a version counts that it
+//! was made without ([`settle`]). All that one run keeps is put away together, and settled together: no run reads one value of it
+//! beside an older one of another name.
 //!
 //! [Decision 23](../../../../docs/adr/0023-values-that-stay.md) has the reasons.
 
@@ -22,6 +23,7 @@ mod keeping;
 mod mistakes;
 mod refresh;
 mod run;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -199,13 +201,14 @@ impl State {
     fn told(&self, name: &str, wanted: &[u64]) -> Told {
         let Some(known) = self.names.get(name) else { return Told::default() };
         let last = |standing| {
-            let those = known.versions.iter().rev().filter(move |(_, version)| version.standing == standing);
+            let those = known.versions.iter().rev();
+            let those = those.filter(move |(_, version)| version.standing == standing && !version.is_void());
             those.take(TOLD_VERSIONS).map(|(number, _)| number)
         };
         let last = [Standing::Pending, Standing::Settled, Standing::Dropped].into_iter().flat_map(last);
         let told: BTreeSet<u64> = last.chain(wanted).copied().collect();
         let version = |number: u64| {
-            let version = known.versions.get(&number)?;
+            let version = known.versions.get(&number).filter(|version| !version.is_void())?;
             let (standing, about) = (version.standing, &version.about);
             Some(ToldVersion { number, standing, session: about.session, value: about.hash() })
         };
@@ -291,102 +294,6 @@ impl State {
             name.versions.insert(version.about.version, version);
         }
         Ok(())
-    }
-
-    /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that replaces is
-    /// dropped in the same change, and so are older versions that not all have: whatever of them could be read was settled
-    /// before this one was made, and what is left would be shares of a value that fresh shares don't hide.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if another run has put a version away meanwhile that was made without this one: an answer of this one would
-    /// be of a value that the name never had. [`Error::Store`].
-    fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
-        self.refuse_passed_over(name, number)?;
-        let version = self.version(name, number);
-        let version = version.ok_or_else(|| Error::Refused(format!("{name}@{number} is gone")))?;
-        if version.standing != Standing::Pending {
-            return Ok(());
-        }
-        let session = version.about.session;
-        let all = self.names.values().flat_map(|name| name.versions.values());
-        let siblings = all.filter(|one| one.standing == Standing::Pending && one.about.session == session);
-        let settled: Vec<About> = siblings.map(|version| version.about.clone()).collect();
-        settled.iter().try_for_each(|about| self.refuse_passed_over(&about.name, about.version))?;
-        if let Some(home) = &self.home {
-            at(home).settle(name, number)?;
-        }
-        let replaced: Vec<(String, u64, Vec<u8>)> = settled
-            .iter()
-            .flat_map(|about| self.ended_by(about))
-            .map(|old| (old.about.name.clone(), old.about.version, old.remains()))
-            .collect();
-        let forgotten: Vec<(String, u64)> = settled
-            .iter()
-            .flat_map(|about| {
-                self.forgotten(&about.name, &replaced).map(|number| (about.name.clone(), number))
-            })
-            .collect();
-        if let Some(folder) = &mut self.folder {
-            let settled: Vec<_> = settled.iter().map(|about| (about.name.as_str(), about.version)).collect();
-            let replaced: Vec<_> = replaced
-                .iter()
-                .map(|(name, version, about)| (name.as_str(), *version, about.clone()))
-                .collect();
-            let forgotten: Vec<_> =
-                forgotten.iter().map(|(name, version)| (name.as_str(), *version)).collect();
-            folder.settle_and_forget(&settled, &replaced, &forgotten)?;
-        }
-        for About { name, version, .. } in &settled {
-            if let Some(version) = self.version_mut(name, *version) {
-                version.standing = Standing::Settled;
-            }
-        }
-        for (name, number, _) in &replaced {
-            if let Some(version) = self.version_mut(name, *number) {
-                version.forget();
-            }
-        }
-        for (name, number) in &forgotten {
-            if let Some(known) = self.names.get_mut(name) {
-                known.versions.remove(number);
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a version if a later one of its name was made without it, by a run that began when it wasn't known to be all parties'.
-    fn refuse_passed_over(&self, name: &str, number: u64) -> Result<(), Error> {
-        let later = self.names.get(name).into_iter().flat_map(|known| known.versions.range(number + 1..));
-        let mut without = later.filter(|(_, later)| later.after.is_some_and(|after| after < number));
-        match without.next() {
-            Some((later, _)) => Err(Error::Refused(format!("another run has kept {name}@{later} meanwhile"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Dropped versions of a name, with those that are dropped now, of which nothing has to be known any more: there are as many
-    /// newer ones as are told of. What changes all day would else fill the index; whoever has an older copy lacks newer versions.
-    fn forgotten<'a>(
-        &'a self,
-        name: &'a str,
-        replaced: &'a [(String, u64, Vec<u8>)],
-    ) -> impl Iterator<Item = u64> + use<'a> {
-        let versions = self.names.get(name).map(|known| known.versions.iter().rev());
-        let is_dropped = move |(number, version): &(&u64, &Version)| {
-            let is_replaced = replaced.iter().any(|(other, old, _)| (other.as_str(), old) == (name, *number));
-            version.standing == Standing::Dropped || is_replaced
-        };
-        versions.into_iter().flatten().filter(is_dropped).skip(TOLD_VERSIONS).map(|(number, _)| *number)
-    }
-
-    /// The versions that end once all have another: the one that it replaces, and older ones that not all have.
-    fn ended_by<'a>(&'a self, about: &'a About) -> impl Iterator<Item = &'a Version> {
-        let older = self.names.get(&about.name).map(|name| name.versions.range(..about.version));
-        let older = older.into_iter().flatten().map(|(_, version)| version);
-        older.filter(|old| {
-            let is_replaced = about.replaces == Some(old.about.version);
-            old.standing == Standing::Pending || is_replaced && old.standing != Standing::Dropped
-        })
     }
 
     /// Writes what lies in the folder into one file, sealed as it is: for back-up.

@@ -90,7 +90,8 @@ fn refreshed(
         }
     });
     let (number, about) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
-    let share = taken(session, state, &[(name.to_owned(), number)])?.swap_remove(0);
+    let passable = told.passable([(name, number)].into_iter());
+    let share = taken(session, state, &[(name.to_owned(), number)], &passable)?.swap_remove(0);
     let fresh = protocol.refresh(session, &share).map_err(aborted)?;
     Ok(put_away(session, state, vec![(about, Some(number), fresh)])?.swap_remove(0))
 }

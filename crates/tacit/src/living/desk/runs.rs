@@ -1,10 +1,10 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Company, Desk, LATE, MISSED, Pending, RUNS_EACH, Seated, Stage, Visitor, Want};
+use super::{Begun, Company, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
-use crate::living::order::Group;
+use crate::living::order::{Group, Seated};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Hub, Speaker};
@@ -170,7 +170,7 @@ impl Desk {
     /// Says which clients of a proposal haven't asked this party for it, though they have asked party 0: their paths to this one may
     /// be lost, and the others of the run are to go on without them.
     fn miss(&mut self, hub: &mut Hub, now: Instant) {
-        let late = |run: &Pending| run.stage == Stage::Proposed && now >= run.since + MISSED;
+        let late = |run: &Pending| run.stage == Stage::Proposed && now >= self.is_missed(run);
         let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
         for run in late {
             let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
@@ -184,7 +184,8 @@ impl Desk {
     }
 
     /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no other run is
-    /// made with them: who is still there connects and asks anew.
+    /// made with them: who is still there connects and asks anew. Those of a run of several instances are asked for alone first, and
+    /// so is all that their clients ask for later: nobody else waits for them again.
     pub(super) fn missed(&mut self, hub: &mut Hub, party: usize, run: u64, requests: &[u64]) {
         if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
             return;
@@ -196,6 +197,13 @@ impl Desk {
         };
         let missed = self.visitors.iter().filter(|(_, visitor)| is_missed(visitor)).map(|(guest, _)| *guest);
         let missed: Vec<u64> = missed.collect();
+        if self.is_batch(run) {
+            let clients =
+                missed.iter().filter_map(|guest| Some(self.visitors.get(guest)?.client.name.clone()));
+            let clients: Vec<String> = clients.collect();
+            self.absent.extend(clients);
+            return self.take_apart(hub, run, false);
+        }
         // After a pause, or a party that always says so would have it proposed without end.
         self.take_apart(hub, run, true);
         for guest in missed {

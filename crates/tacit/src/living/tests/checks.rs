@@ -7,6 +7,9 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 
 const CHECKED: &str = "astra-malicious roles=012";
 
+/// Time in which a client's silence isn't noticed.
+const SILENT: Duration = Duration::from_secs(200);
+
 /// What a party does in a run: it lives and says nothing, or it alters a triple.
 enum Deviates {
     Withholds,
@@ -72,5 +75,88 @@ fn a_failed_check_ends_the_runs_under_way_in_other_lanes() {
     thread::spawn(move || sender.send(bob.join().unwrap()));
     let lost = ended.recv_timeout(LONG).expect("it goes on").unwrap_err();
     assert!(lost.is_abort(), "{lost}");
+    p0.end().0.unwrap();
+}
+
+/// Bob is in two runs and neither sends nor reads anything: one by himself, and one that carol waits for him in. A check fails in
+/// alice's run then. The parties stop without waiting for him, and carol hears of it.
+#[test]
+fn clients_that_stall_beside_a_failed_check_hold_up_nobody() {
+    let house = House::new();
+    for name in ["P0", "P1", "P2", "alice", "bob", "carol"] {
+        let path = house.path(name);
+        let patient = format!(
+            "{}\n[limits]\nsilence_seconds = {}.0\n",
+            fs::read_to_string(&path).unwrap(),
+            SILENT.as_secs()
+        );
+        fs::write(&path, patient).unwrap();
+    }
+    let (program, both) = (square(), product(&["guest", "other"]));
+    let alters = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let [p0, p1, p2] = [0, 1, 2].map(|number| {
+        let serving = Serving {
+            protocol: CHECKED.to_owned(),
+            at_once: 3,
+            queue: QUEUE,
+            batch: 1,
+            window: Duration::ZERO,
+            runs: None,
+            open: vec!["guest".to_owned(), "other".to_owned()],
+            holdings: Holdings::default(),
+        };
+        let offer = |program: &Arc<Compiled>| Offer {
+            compiled: program.clone(),
+            inputs: program.inputs().iter().map(|_| None).collect(),
+        };
+        let mut server =
+            Server::open(&house.party(number), vec![offer(&program), offer(&both)], serving).unwrap();
+        if number == 0 {
+            server.stop_after(None);
+            let alters = alters.clone();
+            server.wrap(move |links| {
+                if alters.load(Ordering::SeqCst) {
+                    return reacting(Box::new(links), Box::new(Deviates::Alters));
+                }
+                Box::new(links)
+            });
+        }
+        Party::serves(server)
+    });
+    let protocol = crate::registry::Chosen::of(CHECKED).unwrap().to_string();
+    let request = |program, id| Request { protocol: protocol.clone(), ..request(program, id, "guest") };
+    let (sender, ended) = std::sync::mpsc::channel();
+    let ask = |name: &'static str,
+               plays: &'static str,
+               program: &Arc<Compiled>,
+               inputs: Vec<Option<Value>>| {
+        let (mut seat, program, sender) =
+            (seat(house.config(name), Some(plays)), program.clone(), sender.clone());
+        thread::spawn(move || sender.send((name, seat.run(&program, CHECKED, &inputs, &|_, _| ()).map(drop))))
+    };
+    let alone = stalls(&house.config("bob"), request(&program, 7));
+    ask("carol", "other", &both, vec![None, Some(ints(3))]);
+    let mut company = by_hand(&house.config("bob"));
+    tell_all(&mut company, &ToParty::Ask(request(&both, 8)));
+    for party in 0..3 {
+        loop {
+            match heard(&mut company, party) {
+                Some(ToClient::Waits { .. }) => {}
+                Some(ToClient::Begin { id: 8, .. }) => break,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    alters.store(true, Ordering::SeqCst);
+    ask("alice", "guest", &program, vec![Some(ints(5))]);
+    for _ in 0..2 {
+        let (name, run) = ended.recv_timeout(LONG).expect("it waits for bob");
+        assert!(run.as_ref().is_err_and(Error::is_abort), "{name}: {run:?}");
+    }
+    for party in [p1, p2] {
+        let (done, _, _) = party.join();
+        assert!(matches!(done, Err(Error::Stopped { .. })), "{done:?}");
+    }
+    drop((alone, company));
     p0.end().0.unwrap();
 }

@@ -93,3 +93,55 @@ fn who_was_to_meet_a_client_that_goes_as_the_run_begins_asks_anew_at_once() {
     drop((rogue, alice, bob));
     end_well(parties, 0);
 }
+
+/// Alice asks two parties alone, in company of bob. He waits for her once, and for a moment; what she asks for later is nobody's
+/// company, though runs wait for a second instance for as long as they may.
+#[test]
+fn who_asks_some_parties_alone_is_in_no_batch_again() {
+    let house = House { batch: 2, ..House::new() };
+    let program = square();
+    let parties = house.serve(&program);
+    let asks = |id: u64| {
+        let mut alice = by_hand(&house.config("alice"));
+        for party in [0, 2] {
+            alice.say(party, write(&ToParty::Ask(request(&program, id, "guest"))));
+        }
+        alice
+    };
+    let ask = |name: &str, x: i64| {
+        let (config, program) = (house.config(name), program.clone());
+        thread::spawn(move || squared(&mut seat(config, Some("guest")), &program, x).unwrap())
+    };
+    let first = asks(7);
+    assert_eq!(ask("bob", 3).join().unwrap(), Some(ints(9)));
+    let second = asks(8);
+    let bob = ask("bob", 4);
+    // A third one is who he waits for.
+    let carol = ask("carol", 5);
+    assert_eq!([bob, carol].map(|asked| asked.join().unwrap()), [Some(ints(16)), Some(ints(25))]);
+    drop((first, second));
+    // One of bob alone, and one of both.
+    end_well(parties, 2);
+}
+
+/// A party has two proposals at once of which it lacks a request, and lets the one of several instances wait for less.
+#[test]
+fn a_request_of_several_instances_is_missed_before_one_that_is_alone() {
+    let house = House { batch: 2, ..House::new() };
+    let program = square();
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let mut bob = rogue.admit(&house.config("bob"));
+    bob.say(1, write(&ToParty::Ask(request(&program, 8, "guest"))));
+    let players = |all: &[(&str, u64)]| {
+        all.iter().map(|(name, id)| (player(&house.config(name), "guest"), *id)).collect()
+    };
+    for (run, players) in [(1, players(&[("alice", 7)])), (2, players(&[("bob", 8), ("carol", 9)]))] {
+        let (lane, program, tag) = (run as u16, program.hash(), String::new());
+        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, fill: Fill::new(), players }));
+    }
+    assert_eq!(rogue.answer(1), Some(Between::Misses { run: 2, requests: vec![9] }));
+    assert_eq!(rogue.answer(1), Some(Between::Misses { run: 1, requests: vec![7] }));
+    drop((rogue, bob));
+    end_well(parties, 0);
+}

@@ -1,0 +1,219 @@
+//! Versions that not all parties have, in the way of one that all have.
+
+use super::*;
+use crate::state::Made;
+use crate::{Compiled, Fill, Local, Residents, Run};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
+
+fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    build(&mut builder);
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+/// Keeps a number under each of these names.
+fn keeper(names: &[&str]) -> Arc<Compiled> {
+    compiled(|build| {
+        for name in names {
+            let given = build.input("P0", name, Dtype::Int, &[1], Range::new(-99, 99)).unwrap();
+            build.keep(given, name, Uses::default()).unwrap();
+        }
+    })
+}
+
+fn reader(name: &str) -> Arc<Compiled> {
+    compiled(|build| {
+        let kept = build.kept(name, Dtype::Int, &[1], Range::new(-99, 99)).unwrap();
+        build.reveal(kept, Recipient::All).unwrap();
+    })
+}
+
+fn number(number: i64) -> Value {
+    Value { shape: vec![1], data: Data::Int(vec![number]) }
+}
+
+/// Parties with folders.
+struct World {
+    local: Local,
+    folder: tempfile::TempDir,
+    states: Vec<State>,
+}
+
+impl World {
+    /// That keep numbers under these names.
+    fn new(names: &[&str], numbers: &[i64]) -> Self {
+        let (local, folder) = (Local::new("replicated").unwrap(), tempfile::tempdir().unwrap());
+        let states = local.open_states(folder.path()).unwrap();
+        let mut own = Self { local, folder, states };
+        let numbers: Vec<Value> = numbers.iter().map(|one| number(*one)).collect();
+        own.run(&keeper(names), &numbers).unwrap();
+        own
+    }
+
+    fn run(&mut self, program: &Arc<Compiled>, inputs: &[Value]) -> Result<Run, Error> {
+        let fill = Fill::new();
+        let own = self.states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+        self.local.run_on(program, own, inputs, &|_, _| ())
+    }
+
+    fn read(&mut self, name: &str) -> Result<Value, String> {
+        let done = self.run(&reader(name), &[]).map_err(|error| error.to_string())?;
+        Ok(done.outputs.into_iter().next().flatten().unwrap())
+    }
+
+    /// A run that began with version 1 has put these numbers away as this version, at these parties alone.
+    fn torn(&mut self, names: &[&str], numbers: &[i64], version: u64, parties: &[usize]) {
+        let other = Self::new(names, numbers);
+        for &party in parties {
+            self.states[party].put(made(&other.states[party], names, version)).unwrap();
+        }
+    }
+
+    /// These parties end and start again.
+    fn restarts(&mut self, parties: impl IntoIterator<Item = usize>) {
+        for party in parties {
+            self.states[party] = State::new();
+            let path = Path::join(self.folder.path(), &self.local.parties[party]);
+            self.states[party] = State::open(&path, None).unwrap();
+        }
+    }
+
+    fn standing(&self, party: usize, name: &str, version: u64) -> Option<Standing> {
+        self.states[party].version(name, version).map(|version| version.standing)
+    }
+}
+
+/// What a run puts away that has this state's first versions.
+fn made(state: &State, names: &[&str], version: u64) -> Vec<Made> {
+    let of = |name: &&str| {
+        let Version { about, digests, share, .. } = state.version(name, 1).unwrap().clone();
+        let about = About { version, session: [version as u8; 32], ..about };
+        Made { about, after: Some(1), digests, share: share.unwrap() }
+    };
+    names.iter().map(of).collect()
+}
+
+fn passes(version: u64) -> Passable {
+    [("x".to_owned(), BTreeSet::from([version]))].into()
+}
+
+/// All parties have the second version, which a run left that ended badly; one that began without it has left the third at two of them.
+fn stuck() -> World {
+    let mut world = World::new(&["x"], &[1]);
+    world.torn(&["x"], &[2], 2, &[0, 1, 2]);
+    world.torn(&["x"], &[3], 3, &[0, 2]);
+    world
+}
+
+#[test]
+fn what_not_all_have_is_passed_over_by_parties_that_run_on() {
+    let mut world = stuck();
+    assert_eq!(world.read("x"), Ok(number(2)));
+    assert_eq!([0, 2].map(|party| world.standing(party, "x", 3)), [Some(Standing::Dropped); 2]);
+    assert_eq!(world.read("x"), Ok(number(2)));
+    // One that says that it has the third has nobody read it, now or later.
+    let mut other = State::new();
+    other.put(made(&World::new(&["x"], &[3]).states[1], &["x"], 3)).unwrap();
+    let third = Version { after: None, ..other.version("x", 3).unwrap().clone() };
+    world.states[1].names.get_mut("x").unwrap().versions.insert(3, third);
+    assert_eq!(world.read("x"), Ok(number(2)));
+    world.restarts([0, 2]);
+    assert_eq!(world.read("x"), Ok(number(2)));
+    // Its number doesn't come again.
+    assert_eq!(world.run(&keeper(&["x"]), &[number(4)]).unwrap().report.kept, ["x@4"]);
+    assert_eq!(world.read("x"), Ok(number(4)));
+}
+
+/// Some have settled the second version when the others end; some start again, and some run on.
+#[test]
+fn wherever_a_crash_comes_the_name_has_one_value_and_goes_on() {
+    let subset = |bits: usize| (0..3).filter(move |party| bits >> party & 1 == 1);
+    for (settled, restarted) in
+        (0..8).flat_map(|settled| [0, 1, 2, 6, 7].map(|restarted| (settled, restarted)))
+    {
+        let mut world = stuck();
+        for party in subset(settled) {
+            world.states[party].settle("x", 2, &passes(3)).unwrap();
+        }
+        world.restarts(subset(restarted));
+        let what = format!("{settled:03b} have settled, {restarted:03b} restart");
+        assert_eq!(world.read("x"), Ok(number(2)), "{what}");
+        assert_eq!(world.run(&keeper(&["x"]), &[number(4)]).unwrap().report.kept, ["x@4"], "{what}");
+        assert_eq!(world.read("x"), Ok(number(4)), "{what}");
+    }
+}
+
+/// A party knows that all have the third version, and may have an answer of it: nobody reads the second, whatever another says.
+#[test]
+fn what_somebody_may_have_read_is_passed_over_by_nobody() {
+    for settled in [0, 2] {
+        let mut world = stuck();
+        world.states[settled].settle("x", 3, &Passable::new()).unwrap();
+        for _ in 0..2 {
+            let refused = world.read("x").unwrap_err();
+            assert!(refused.contains("P1 lacks x@3"), "{refused}");
+            world.restarts(0..3);
+        }
+        assert_eq!(world.standing(settled, "x", 3), Some(Standing::Settled));
+        let refused = world.states[settled].settle("x", 2, &passes(3)).unwrap_err().to_string();
+        assert!(refused.contains("x@2"), "{refused}");
+    }
+}
+
+/// The run that put the third version away is still under way at a party when that passes it over: it has no answer.
+#[test]
+fn a_run_whose_version_was_passed_over_settles_it_nowhere() {
+    let mut world = stuck();
+    let homes: Vec<_> = world.states.drain(..).map(|state| Arc::new(Mutex::new(state))).collect();
+    let late = |home: &Arc<Mutex<State>>| State::apart(home, reader("x").program(), &Fill::new()).unwrap();
+    let mut late = [late(&homes[0]), late(&homes[2])];
+    world.states =
+        homes.iter().map(|home| State::apart(home, reader("x").program(), &Fill::new()).unwrap()).collect();
+    assert_eq!(world.read("x"), Ok(number(2)));
+    for late in &mut late {
+        let refused = late.settle("x", 3, &Passable::new()).unwrap_err().to_string();
+        assert!(refused.contains("another run has passed x@3 over meanwhile"), "{refused}");
+    }
+}
+
+/// The second version is asked for by its number, and all have the third, which was made without it.
+#[test]
+fn an_older_version_that_never_counted_is_not_read_beside_a_newer_one() {
+    let mut world = World::new(&["x"], &[1]);
+    world.torn(&["x"], &[2], 2, &[0, 1, 2]);
+    world.torn(&["x"], &[3], 3, &[0, 1, 2]);
+    for _ in 0..2 {
+        let fill = [("x", "x@2")].into();
+        let own =
+            world.states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+        let refused =
+            world.local.run_on(&reader("x"), own, &[], &|_, _| ()).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("x@2 was never settled"), "{refused}");
+        world.restarts(0..3);
+    }
+    assert_eq!(world.read("x"), Ok(number(3)));
+}
+
+/// A run has left the second versions of two names at two parties; another one goes on from the first version of one of them.
+#[test]
+fn what_one_run_kept_is_passed_over_together() {
+    for restarted in [0..0, 0..3] {
+        let mut world = World::new(&["x", "y"], &[1, -1]);
+        world.torn(&["x", "y"], &[2, -2], 2, &[0, 2]);
+        world.restarts(restarted);
+        // The first version's keeper is the program of both.
+        let both = world.run(&keeper(&["x", "y"]), &[number(3), number(-3)]).unwrap();
+        assert_eq!(both.report.kept, ["x@3", "y@3"]);
+        assert_eq!([0, 2].map(|party| world.standing(party, "y", 2)), [Some(Standing::Dropped); 2]);
+        assert_eq!((world.read("x"), world.read("y")), (Ok(number(3)), Ok(number(-3))));
+    }
+    // One that is settled alone takes the other name's along.
+    let mut world = World::new(&["x", "y"], &[1, -1]);
+    world.torn(&["x", "y"], &[2, -2], 2, &[0, 1, 2]);
+    world.torn(&["x"], &[3], 3, &[0, 1, 2]);
+    assert_eq!(world.read("x"), Ok(number(3)));
+    assert_eq!([0, 1, 2].map(|party| world.standing(party, "y", 2)), [Some(Standing::Dropped); 3]);
+    assert_eq!(world.read("y"), Ok(number(-1)));
+}
