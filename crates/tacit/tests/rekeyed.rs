@@ -206,14 +206,14 @@ fn a_deviation_at_any_message_leaves_one_key_or_none() {
     let (mut stayed, mut moved, mut fell) = (0, 0, 0);
     for (from, to) in [(0, 1), (1, 0)] {
         let parts: Vec<u16> = honest.trace().link(from, to).map(|sent| sent.at.part).collect();
-        // The old key's check: from the first commitment of it to the second key's.
+        // The old key's check: from what it opens until both parties have its verdict.
         let first = |part: u16| parts.iter().position(|one| *one == part).unwrap();
         let verdicts: Vec<usize> =
             parts.iter().enumerate().filter(|(_, part)| **part == MAC_OPEN).map(|(at, _)| at).collect();
         let check = first(REKEY_SUM)..=verdicts[0] + 1;
-        for nth in 0..parts.len() {
+        for (nth, part) in parts.iter().enumerate() {
             for deviation in [Deviation::Death, Deviation::Flip(5)] {
-                let what = format!("{deviation:?} at message {nth} from {from}, part {:x}", parts[nth]);
+                let what = format!("{deviation:?} at message {nth} from {from}, part {part:x}");
                 let own = kept.again();
                 let ended = own.moved(&Links::new(2, 0).intercept(deviation.at(from, to, nth)));
                 match own.read() {

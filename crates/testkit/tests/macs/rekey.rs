@@ -224,7 +224,7 @@ fn a_party_with_another_share_fails_under_the_old_key() {
                 share.parts[0].bytes[5] ^= 1;
             }
         });
-        assert!(ended.iter().all(|ended| failed(ended)));
+        assert!(ended.iter().all(failed));
         assert_eq!(checks_begun(&world), [true, false]);
     }
 }
