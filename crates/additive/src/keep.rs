@@ -7,7 +7,7 @@ use tacit_kernel::Buffer;
 use tacit_session::{Draw, Session, step};
 
 /// Added to a party's number: the part of its share that is of MACs.
-const MACS: u8 = 0x80;
+pub(crate) const MACS: u8 = 0x80;
 
 impl Party {
     /// This party's share of what is kept, with that of its MACs.

@@ -47,6 +47,7 @@ mod preprocessing;
 mod products;
 mod protocol;
 mod ranges;
+mod rekey;
 mod scalings;
 mod share;
 mod shared;
@@ -55,7 +56,7 @@ mod vectors;
 
 pub use arm_masks::SEED_WORDS;
 pub use macs::{Keys, MAC_COMMIT, MAC_OPEN, check_weights};
-pub use messages::BIT_MASKS;
+pub use messages::{BIT_MASKS, REKEY_SHARES, REKEY_SUM};
 pub use preprocessing::Preprocessing;
 pub use protocol::Additive;
 pub use share::FIRST;

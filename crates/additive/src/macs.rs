@@ -112,21 +112,15 @@ struct Record {
 
 /// A party's part of all MACs, and what it recorded since the last check.
 pub(crate) struct Macs {
-    keys: Keys,
     /// Shares of MACs where the engine's bank has those of values; public registers as they are.
     pub(crate) bank: SecretBank,
-    records: Vec<Record>,
-    /// Of all that everybody has to hold alike.
-    transcript: Sha256,
-    /// Checks that were made.
-    checks: u32,
+    recorder: Recorder,
 }
 
 impl Macs {
     pub(crate) fn new(keys: Keys, plan: Arc<Plan>) -> Self {
         // A public value enters MACs by the key, and in no component by itself.
-        let bank = SecretBank::new(plan, Part::Component(1));
-        Self { keys, bank, records: Vec::new(), transcript: Sha256::new(), checks: 0 }
+        Self { bank: SecretBank::new(plan, Part::Component(1)), recorder: Recorder::new(keys, 0) }
     }
 
     /// A linear step on shares of MACs.
@@ -143,13 +137,48 @@ impl Macs {
 
     /// Adds a public value to the MACs of a vector.
     pub(crate) fn add_public(&self, shape: Register, value: &Buffer, mac: &mut Buffer) {
-        self.keys.add_times(shape, value, mac);
+        self.recorder.keys.add_times(shape, value, mac);
     }
 
     fn add_times_to(&mut self, dst: Reg, value: &Buffer) {
         let mut mac = self.bank.take(dst);
-        self.keys.add_times(self.bank.shape(dst), value, &mut mac);
+        self.recorder.keys.add_times(self.bank.shape(dst), value, &mut mac);
         self.bank.put(dst, mac);
+    }
+
+    /// [`Recorder::record`].
+    pub(crate) fn record(&mut self, shape: Register, opened: Share) {
+        self.recorder.record(shape, opened);
+    }
+
+    /// [`Recorder::check`].
+    ///
+    /// # Errors
+    /// As it has.
+    pub(crate) fn check(
+        &mut self,
+        session: &mut Session,
+        turn: Turn,
+        coin: Option<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.recorder.check(session, turn, coin)
+    }
+}
+
+/// What was opened under a party's keys since the last check.
+pub(crate) struct Recorder {
+    pub(crate) keys: Keys,
+    records: Vec<Record>,
+    /// Of all that everybody has to hold alike.
+    transcript: Sha256,
+    /// The next check's number in the session.
+    checks: u32,
+}
+
+impl Recorder {
+    /// Nothing yet. Checks have numbers from `first` on, which no other keys' have in the session.
+    pub(crate) fn new(keys: Keys, first: u32) -> Self {
+        Self { keys, records: Vec::new(), transcript: Sha256::new(), checks: first }
     }
 
     /// Notes a value that was opened, and this party's share of its MAC.
@@ -232,7 +261,7 @@ pub fn check_weights(coin: &[u8], lane: u16, number: usize, domain: Domain, coun
 }
 
 /// The weights of a record's elements.
-fn weights(coin: &[u8], lane: u16, number: usize, shape: Register) -> Buffer {
+pub(crate) fn weights(coin: &[u8], lane: u16, number: usize, shape: Register) -> Buffer {
     let mut key = [0; COIN_BYTES];
     key.copy_from_slice(coin);
     let mut weights = Buffer::new(bytes_of(shape.domain, shape.cols));

@@ -1,6 +1,7 @@
 //! Vectors in messages of the usual length, and the messages' addresses.
 
 use crate::vectors::{add_at, row};
+use sha2::{Digest, Sha256};
 use std::ops::Range;
 use tacit_circuit::Layered;
 use tacit_engine::executor::MAX_IN_FLIGHT;
@@ -13,6 +14,10 @@ use tacit_session::{At, Draw, Session, step};
 
 /// Steps of this protocol: what hides the bits of inputs in ranges is opened, of each field's.
 pub const BIT_MASKS: u16 = 0x15;
+/// A step of this protocol, of what moves to another key: each party's shares under masks of its own.
+pub const REKEY_SHARES: u16 = 0x1a;
+/// A step of this protocol, of what moves to another key: shares of the weighed sum.
+pub const REKEY_SUM: u16 = 0x1b;
 
 /// The address of a job's messages.
 pub(crate) fn at(job: &Job) -> At {
@@ -108,6 +113,35 @@ pub(crate) fn sum_of_shares(
         }
     }
     Ok(sum)
+}
+
+/// Tells all a vector, and hears the like of all. The sum of all, and a hash that is the same at all who were told the same.
+pub(crate) fn tell_all(
+    session: &mut Session,
+    shape: Register,
+    own: &Buffer,
+    at: impl Fn(u32) -> At,
+) -> Result<(Buffer, Sha256), Error> {
+    let (me, others) = (session.me(), session.others().collect::<Vec<_>>());
+    let (mut sum, mut told) = (Buffer::new(own.len()), Sha256::new());
+    send_first(session, &others, shape, own, &at)?;
+    let mut unsent = pieces(shape).skip(MAX_IN_FLIGHT);
+    for (batch, range) in pieces(shape) {
+        for party in 0..session.parties() {
+            let message = if party == me {
+                message_of(shape, own, &range)
+            } else {
+                session.mesh().recv(party, at(batch), message_bytes(shape.domain, range.len()))?
+            };
+            told.update(&message);
+            add_piece(shape.domain, &message, &range, &mut sum);
+            session.mesh().recycle(message);
+        }
+        if let Some(piece) = unsent.next() {
+            send_piece(session, &others, shape, own, &piece, &at)?;
+        }
+    }
+    Ok((sum, told))
 }
 
 fn send_piece(

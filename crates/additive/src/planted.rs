@@ -2,6 +2,7 @@
 //!
 //! Only tests have the feature `planted`; without it nothing is planted, and nothing of this is left in the code.
 
+use tacit_kernel::Buffer;
 use tacit_session::{At, Commitment, Error, Session};
 
 /// A mistake.
@@ -26,6 +27,10 @@ pub enum Mistake {
     ScalarsUnmasked,
     /// All products of a bit with a vector of one length, in a layer, have the same triple.
     LanesReused,
+    /// Shares that moved to another key aren't compared with those under the old one.
+    RekeyUnchecked,
+    /// The coin that shares are weighed by where they move to another key is tossed before they are told.
+    RekeyCoinEarly,
 }
 
 tacit_session::planted!(Mistake, feature = "planted");
@@ -57,6 +62,35 @@ pub(crate) fn will_commit(
         commits.as_mut().map_or(Ok(()), |commits| commits(session, check, coin, sigmas))
     })
 }
+
+/// What a corrupt party makes of what it tells of its shares where they move to another key, with the coin if it has one.
+#[cfg(feature = "planted")]
+pub type Rekeys = Box<dyn FnMut(Option<&[u8]>, &mut Buffer)>;
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static REKEYS: std::cell::RefCell<Option<Rekeys>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Lets this thread's party tell something else of its shares.
+#[cfg(feature = "planted")]
+pub fn before_rekeying(rekeys: Rekeys) {
+    REKEYS.set(Some(rekeys));
+}
+
+/// What a corrupt party makes of what it tells.
+#[cfg(feature = "planted")]
+pub(crate) fn will_tell(coin: Option<&[u8]>, told: &mut Buffer) {
+    REKEYS.with_borrow_mut(|rekeys| {
+        if let Some(rekeys) = rekeys {
+            rekeys(coin, told);
+        }
+    });
+}
+
+/// Nothing.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn will_tell(_: Option<&[u8]>, _: &mut Buffer) {}
 
 /// Nothing.
 #[cfg(not(feature = "planted"))]

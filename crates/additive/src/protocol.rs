@@ -8,6 +8,7 @@ use crate::keep;
 use crate::macs;
 use crate::preprocessing::{Manner, Preprocessing};
 use crate::ranges::ranged;
+use crate::rekey::rekey;
 use std::sync::Arc;
 use tacit_engine::executor::output_groups;
 use tacit_engine::supply::{Arms, Demand, Supply, SupplyKind};
@@ -112,6 +113,16 @@ impl Protocol for Additive {
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
         keep::refresh(session, share)
+    }
+
+    fn rekey(
+        &self,
+        session: &mut Session,
+        share: &KeptShare,
+        from: &mut dyn Supply,
+        to: &mut dyn Supply,
+    ) -> Result<KeptShare, Error> {
+        rekey(self.fields, session, share, from, to)
     }
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {

@@ -80,18 +80,26 @@ fn key(args: &FolderArgs) -> Result<Option<[u8; 32]>, Failure> {
     Ok(State::key(&config)?)
 }
 
-/// Fresh shares of a value, at this party or at all.
+/// Fresh shares of a value, at this party or at all; with a store under the key of another epoch.
 fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure> {
+    let place = args.store.as_ref().map(|store| store.place(args.config.is_none())).transpose()?;
     let fresh = if let Some(config) = &args.config {
         let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
         let mut seat = Seat::with(config)?;
         seat.tell(meeting(seat.name()));
         let mut state = seat.open_state(&args.state)?;
         let within = seat.config().limits().connect;
-        seat.refresh(&mut state, &args.name, within)?
+        match &place {
+            None => seat.refresh(&mut state, &args.name, within)?,
+            Some(place) => seat.rekey(&mut state, &args.name, place, within)?,
+        }
     } else {
         let local = simulation(&args.protocol, args.simulate)?;
-        local.refresh(&mut local.open_states(&args.state)?, &args.name)?
+        let mut states = local.open_states(&args.state)?;
+        match &place {
+            None => local.refresh(&mut states, &args.name)?,
+            Some(place) => local.rekey(&mut states, &args.name, place)?,
+        }
     };
     context.line(&if context.json { json!({"kept": fresh}).to_string() } else { format!("kept {fresh}") })
 }
@@ -287,5 +295,41 @@ mod tests {
         assert!(code == 2 && error.contains("x@2 was dropped by P0"), "{error}");
         let (code, _, error) = tacit(&["state", "drop", &own, "x@7"]);
         assert!(code == 2 && error.contains("nothing is kept as"), "{error}");
+    }
+
+    #[test]
+    fn a_value_moves_to_the_key_of_another_epoch() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (store, state) = (path("store"), path("state"));
+        npy::write(&folder.path().join("x.npy"), &Value { shape: vec![3], data: Data::Int(vec![4, 5, 6]) })
+            .unwrap();
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", Dtype::Int, &[3], tacit::program::Range::new(-9, 9)).unwrap();
+        build.keep(x, "x", Uses::default()).unwrap();
+        let keep = save(folder.path(), "keep.plan", build.finish().unwrap());
+        let mascot = ["--simulate", "--protocol", "mascot", "--store", &store];
+        let call = |args: &[&str]| {
+            let (code, out, error) = tacit(&[args, &mascot].concat());
+            assert_eq!(code, 0, "{error}");
+            out + &error
+        };
+        let epoch = || {
+            let (_, listed, _) = tacit(&["state", "list", &format!("{state}/P1")]);
+            let newest = listed.lines().last().unwrap_or_default().to_owned();
+            newest.split("key of epoch ").nth(1).map(|rest| rest[..16].to_owned()).unwrap_or(newest)
+        };
+        call(&["offline", "--bits", "64", "--masks", "128"]);
+        call(&["run", &keep, "--state", &state, "--input", &format!("x={}", path("x.npy"))]);
+        let before = epoch();
+        call(&["offline", "--masks", "64"]);
+        let moved = call(&["state", "refresh", "x", "--state", &state]);
+        assert!(moved.contains("kept x@2"), "{moved}");
+        assert_ne!(epoch(), before);
+        // Without a store shares are fresh, and the key stays.
+        let moved = epoch();
+        let (code, _, error) =
+            tacit(&["state", "refresh", "x", "--state", &state, "--simulate", "--protocol", "mascot"]);
+        assert_eq!((code, epoch()), (0, moved), "{error}");
     }
 }

@@ -277,6 +277,24 @@ pub trait Protocol: Send + Sync {
         let _ = (session, share);
         Err(Error::Refused(format!("protocol {:?} keeps no values", self.spec().name)))
     }
+    /// Moves a kept value from the key of one supply to that of another: fresh shares, with MACs under the other key, of what
+    /// the old ones are shown to be of. Asked of protocols that keep under a key ([`Protocol::keeps_under_key`]), in a session
+    /// that does nothing else; the first supply draws under the key that the share is under.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps nothing under a key, or the share is of another kind; [`Error::NoMaterial`] if one of the
+    /// supplies has too few masks, and nothing has been sent then; those of links and checks. A check that fails or has no verdict destroys
+    /// the key that it is of, and no other.
+    fn rekey(
+        &self,
+        session: &mut Session,
+        share: &KeptShare,
+        from: &mut dyn Supply,
+        to: &mut dyn Supply,
+    ) -> Result<KeptShare, Error> {
+        let _ = (session, share, from, to);
+        Err(Error::Refused(format!("protocol {:?} keeps nothing under a key", self.spec().name)))
+    }
     /// What stores are filled with for this protocol among so many parties, ahead of any program: names that users say, in
     /// lower case, each with the kinds of which it is so many items. The first is what most programs draw most of.
     fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {

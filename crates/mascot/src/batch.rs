@@ -1,9 +1,10 @@
-//! A batch of triples (MASCOT, protocol 4).
+//! Some batches of triples (MASCOT, protocol 4): Multiply of one after another, and all else of all together. What a batch has after
+//! Multiply is small, and checks take rounds: so links are full, and nobody waits for checks after each batch.
 //!
 //! | step | sent to each other party | waits for |
 //! | --- | --- | --- |
-//! | Multiply | OTs with their own checks; a difference for each OT | OTs that have passed |
-//! | Combine | commitment and opening of a coin: `r`, `r^` | all differences |
+//! | Multiply, for each batch | OTs with their own checks; a difference for each OT | OTs that have passed |
+//! | Combine | commitment and opening of a coin: `r`, `r^` | all differences of all batches |
 //! | Authenticate | vector OLE, with its own check; MAC messages for `a`, `b`, `c`, `a^`, `c^` and a mask | `r`, `r^` |
 //! | | commitment and opening of a coin | all MAC messages |
 //! | | `y`, and the check of its MAC | that coin |
@@ -11,7 +12,7 @@
 //! | | shares of `rho`, and the check of all MACs | `s` |
 //! | | that this party accepts | that check |
 //!
-//! A triple is handed out when all parties have accepted its batch.
+//! A triple is handed out when all parties have accepted what is checked together.
 
 use crate::authenticate::{authenticate, sum_of_owners};
 use crate::coins::Coins;
@@ -25,23 +26,27 @@ use crate::sacrifice::{coin, sacrifice};
 use crate::shares::{Shares, Triples};
 use tacit_session::{Error, Session};
 
-/// Steps of a batch that have a number of their own.
-pub(crate) const STEPS: usize = 8;
+/// Steps after Multiply that have a number of their own.
+pub(crate) const STEPS: usize = 6;
 
-/// Makes `count` triples. All but that all accept.
+/// Makes triples in batches of such sizes, each of which has numbers for Multiply. All but that all accept.
 pub(crate) fn batch<E: FieldElement>(
     session: &mut Session,
     maker: &mut Macs<E>,
     key: &MacKey<E>,
+    batches: &[([u32; 2], usize)],
     ops: [u32; STEPS],
-    count: usize,
 ) -> Result<Triples<E>, Error> {
-    let [ots, differences, macs, sums, made, shares, checked, _] = ops;
+    let [macs, sums, made, shares, checked, _] = ops;
     let mut early = None;
     if planted(Mistake::CombinedEarly) {
         early = Some(Coins::toss(session)?);
     }
-    let products = multiply(session, &mut maker.ot, [ots, differences], tau(E::FIELD), count)?;
+    let count = batches.iter().map(|(_, size)| size).sum();
+    let mut products = Vec::with_capacity(batches.len());
+    for &(ops, size) in batches {
+        products.push(multiply(session, &mut maker.ot, ops, tau(E::FIELD), size)?);
+    }
     let mut coins = match early {
         Some(coins) => coins,
         None => Coins::toss(session)?,

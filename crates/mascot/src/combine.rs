@@ -21,14 +21,16 @@ pub(crate) fn part(part: usize, count: usize) -> Range<usize> {
     part * count..(part + 1) * count
 }
 
-/// This party's shares of all `a`, then all `b`, `c`, `a^` and `c^`.
-pub(crate) fn combine<E: FieldElement>(products: &Products<E>, coins: &mut Coins) -> Secret<E> {
-    let count = products.b.len();
+/// This party's shares of all `a`, then all `b`, `c`, `a^` and `c^`, of some batches' products.
+pub(crate) fn combine<E: FieldElement>(batches: &[Products<E>], coins: &mut Coins) -> Secret<E> {
+    let count: usize = batches.iter().map(|products| products.b.len()).sum();
     let mut all = Secret::zeros(PARTS * count);
-    all[part(1, count)].copy_from_slice(&products.b);
     let tau = tau(E::FIELD);
-    let factors = products.a.chunks_exact(tau).zip(products.c.chunks_exact(tau));
-    for (at, (a, c)) in factors.enumerate() {
+    let factors = batches
+        .iter()
+        .flat_map(|Products { a, b, c }| a.chunks_exact(tau).zip(c.chunks_exact(tau)).zip(b.iter()));
+    for (at, ((a, c), b)) in factors.enumerate() {
+        all[count + at] = *b;
         let mut weights = [E::ZERO; 2 * MAX_TAU];
         let weights = &mut weights[..2 * tau];
         coins.fill(weights);

@@ -5,7 +5,7 @@ use crate::combine::PARTS;
 use crate::macs::by_vole;
 use crate::multiply::ots;
 use crate::passive;
-use crate::preprocessing::batch_size;
+use crate::preprocessing::{CHECKED_TOGETHER, batch_size};
 use tacit_ot::Params;
 use tacit_ot::copee::{Field, initialize_bytes};
 use tacit_ot::vole::Vole;
@@ -42,16 +42,20 @@ pub fn inputs_rounds(field: Field, params: &Params, most: usize) -> u64 {
     authenticate_rounds(field, params, most) + 1
 }
 
-/// Rounds of `count` triples: for each batch 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
+/// Rounds of `count` triples: for each batch 3 of OTs, and differences; for those that are checked together a coin, Authenticate,
+/// Sacrifice, and an acceptance.
 pub fn triples_rounds(field: Field, params: &Params, count: usize) -> u64 {
-    batches(field, count)
-        .map(|size| 3 + 1 + 2 + authenticate_rounds(field, params, PARTS * size) + 9 + 1)
-        .sum()
+    let checks = |size: usize| 2 + authenticate_rounds(field, params, PARTS * size) + 9 + 1;
+    checked(field, count).map(|size| 4 * parts(size, batch_size(field)).count() as u64 + checks(size)).sum()
 }
 
-/// The sizes of `count` triples' batches.
-fn batches(field: Field, count: usize) -> impl Iterator<Item = usize> {
-    let size = batch_size(field);
+/// How many of `count` triples are checked together.
+fn checked(field: Field, count: usize) -> impl Iterator<Item = usize> {
+    parts(count, CHECKED_TOGETHER * batch_size(field))
+}
+
+/// The sizes of parts of `size`, and of a shorter last one.
+fn parts(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(size).map(move |first| size.min(count - first))
 }
 
@@ -76,9 +80,9 @@ pub fn ots_bytes(field: Field, params: &Params, count: usize) -> u64 {
     params.extension_bytes(count * ots(field), true).iter().sum()
 }
 
-/// What is made once for a key, before the first batch of `count` triples: the base of vector OLE, or nothing if they go without.
+/// What is made once for a key, before the first of `count` triples: the base of vector OLE, or nothing if they go without.
 pub fn triples_base_bytes(field: Field, params: &Params, count: usize) -> u64 {
-    inputs_base_bytes(field, params, PARTS * count.min(batch_size(field)))
+    inputs_base_bytes(field, params, PARTS * count.min(CHECKED_TOGETHER * batch_size(field)))
 }
 
 /// The same before input tuples of which nobody has more than `most`.
@@ -104,11 +108,12 @@ fn macs_bytes(field: Field, each: u64, count: usize) -> u64 {
 
 /// `count` triples. Without [`triples_base_bytes`].
 pub fn triples_bytes(field: Field, params: &Params, count: usize) -> u64 {
-    batches(field, count).map(|size| batch_bytes(field, params, size)).sum()
+    checked(field, count).map(|size| checked_bytes(field, params, size)).sum()
 }
 
-fn batch_bytes(field: Field, params: &Params, count: usize) -> u64 {
-    let multiply = ots_bytes(field, params, count) + element(field) * (ots(field) * count) as u64;
+fn checked_bytes(field: Field, params: &Params, count: usize) -> u64 {
+    let ots_bytes: u64 = parts(count, batch_size(field)).map(|size| ots_bytes(field, params, size)).sum();
+    let multiply = ots_bytes + element(field) * (ots(field) * count) as u64;
     let sacrifice = TOSS + element(field) * count as u64 + check_bytes(field);
     let values = PARTS * count;
     multiply + TOSS + authenticate_bytes(field, params, values, values) + sacrifice + DIGEST

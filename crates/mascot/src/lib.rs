@@ -49,6 +49,6 @@ mod tuples;
 
 pub use field::FieldElement;
 pub use passive::{Passive, PassiveTriples};
-pub use preprocessing::{BATCH, Preprocessing, batch_size};
+pub use preprocessing::{BATCH, CHECKED_TOGETHER, Preprocessing, batch_size};
 pub use secret::Secret;
 pub use shares::{Inputs, Shares, Squares, Triples};

@@ -25,6 +25,9 @@ pub const fn batch_size(field: Field) -> usize {
     if own < usual { BATCH } else { BATCH * usual / own }
 }
 
+/// Batches whose checks go together: each takes as many rounds as that of one.
+pub const CHECKED_TOGETHER: usize = 10;
+
 /// Preprocessing under one MAC key, with all other parties.
 ///
 /// Everybody makes the same calls in the same order. Each ends when all parties have accepted what it made; only then are
@@ -88,7 +91,8 @@ impl<E: FieldElement> Preprocessing<E> {
         self.state.as_ref().map(|state| state.key.share()).map_err(Clone::clone)
     }
 
-    /// Makes `count` triples, in batches of [`batch_size`], and a shorter last one.
+    /// Makes `count` triples, in batches of [`batch_size`], and a shorter last one, of which [`CHECKED_TOGETHER`] are checked
+    /// together.
     /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
     ///
     /// # Errors
@@ -203,10 +207,14 @@ impl<E: FieldElement> State<E> {
     fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples<E>, Error> {
         let mut all = Triples::with_capacity(count);
         let batch_size = batch_size(E::FIELD);
-        for first in (0..count).step_by(batch_size) {
-            let size = batch_size.min(count - first);
+        for first in (0..count).step_by(CHECKED_TOGETHER * batch_size) {
+            let end = count.min(first + CHECKED_TOGETHER * batch_size);
+            let mut batches = Vec::with_capacity(CHECKED_TOGETHER);
+            for first in (first..end).step_by(batch_size) {
+                batches.push((self.ops()?, batch_size.min(end - first)));
+            }
             let ops = self.ops::<{ batch::STEPS }>()?;
-            let made = batch(session, &mut self.macs, &self.key, ops, size)?;
+            let made = batch(session, &mut self.macs, &self.key, &batches, ops)?;
             accepted(session, ops[batch::STEPS - 1], b"triples")?;
             all.append(&made);
         }

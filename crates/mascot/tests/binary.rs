@@ -6,7 +6,7 @@ use common::{check_triples, params, play_in, values};
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
 use tacit_kernel::mersenne::Fp;
-use tacit_mascot::{FieldElement, Passive, Preprocessing, cost};
+use tacit_mascot::{CHECKED_TOGETHER, FieldElement, Passive, Preprocessing, cost};
 use tacit_ot::copee::Field;
 use tacit_ot::{Params, Security};
 use tacit_session::{Agreement, Error, Phase, Session};
@@ -142,17 +142,21 @@ fn a_field_of_512_bits_has_triples() {
     prime_field_makes::<Fp<8>>();
 }
 
-/// Triples in batches, of which the last is short.
+/// Triples in batches, of which the last is short; and more than are checked together.
 #[test]
-fn batches_of_wide_triples_follow_one_another() {
-    let count = tacit_mascot::batch_size(Field::Prime512) + 1;
+fn batches_of_triples_follow_one_another() {
+    follow::<Fp<8>>(tacit_mascot::batch_size(Field::Prime512) + 1);
+    follow::<Fp<1>>(CHECKED_TOGETHER * tacit_mascot::batch_size(Field::Prime64) + 2);
+}
+
+fn follow<E: FieldElement>(count: usize) {
     let links = World::new(2, 0).transports();
     let had = play_in(
         links,
         2,
         1,
         |_| (),
-        |session, preprocessing: &mut Preprocessing<Fp<8>>| {
+        |session, preprocessing: &mut Preprocessing<E>| {
             let triples = preprocessing.triples(session, count)?;
             let bytes = sent(session);
             session.mesh().set_phase(Phase::Output);
@@ -162,7 +166,7 @@ fn batches_of_wide_triples_follow_one_another() {
     );
     let had: Vec<_> = had.into_iter().map(|had| had.expect("nobody deviates")).collect();
     assert!(check_triples(&had.iter().map(|(triples, _)| triples.clone()).collect::<Vec<_>>()));
-    assert!(had.iter().all(|(_, bytes)| *bytes == cost::triples_bytes(Field::Prime512, &params(), count)));
+    assert!(had.iter().all(|(_, bytes)| *bytes == cost::triples_bytes(E::FIELD, &params(), count)));
 }
 
 /// Opens triples without MACs, and says whether they are products, and what they cost.

@@ -46,7 +46,7 @@ enum Own<'a> {
     InRun,
     Material(&'a mut Store),
     /// And the blocks that it draws.
-    Supply(StoredSupply, Blocks),
+    Supply(Box<StoredSupply>, Blocks),
 }
 
 /// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; what each took.
@@ -92,7 +92,7 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
             drawing = Some(run);
             let mut supplies = supplies.into_iter().peekable();
             let own = |(draws, needs): (Blocks, bool)| match supplies.next_if(|_| needs) {
-                Some(supply) => Own::Supply(supply, draws),
+                Some(supply) => Own::Supply(Box::new(supply), draws),
                 None => Own::InRun,
             };
             draws.into_iter().zip(needs).map(own).collect()
@@ -177,7 +177,7 @@ fn play_lane(
                     .under(key)
                     .map_err(|refused| part(&mut session, endpoint.compiled.aborted(refused)))?;
             }
-            (Start::Supply(Box::new(supply)), Some(drawn))
+            (Start::Supply(supply), Some(drawn))
         }
     };
     agree_source(endpoint, &mut session, drawn.as_ref())?;

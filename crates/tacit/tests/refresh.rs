@@ -109,7 +109,7 @@ fn refreshed(name: &str, world: &mut World, links: &Links) -> Vec<Result<String,
     let states: Vec<_> = std::mem::take(&mut world.states).into_iter().map(Mutex::new).collect();
     let ended = in_threads(links.transports(), |me, transport| {
         let mesh = Mesh::new(transport, me, parties.clone(), Limits::default());
-        play_refresh(&*protocol, &parties, mesh, "x", &mut states[me].lock().unwrap())
+        play_refresh(&*protocol, &parties, mesh, "x", &mut states[me].lock().unwrap(), None)
     });
     world.states = states.into_iter().map(|state| state.into_inner().unwrap()).collect();
     ended

@@ -22,6 +22,8 @@ fn early(wanted: Made, plant: fn()) -> BTreeSet<&'static str> {
 fn what_leaves_early_is_seen() {
     let combined = early(Made::Triples, || plant(&[Mistake::CombinedEarly]));
     assert_eq!(combined, BTreeSet::from(["r and r^"]));
+    let combined = early(Made::Batches, || plant(&[Mistake::CombinedEarly]));
+    assert_eq!(combined, BTreeSet::from(["r and r^ of both batches"]));
     for made in [Made::Triples, Made::Inputs] {
         let authenticated = early(made, || plant(&[Mistake::AuthenticatedEarly]));
         assert_eq!(authenticated, BTreeSet::from(["the coin of Authenticate"]));

@@ -1,6 +1,6 @@
 //! What can be said of values that stay.
 
-use super::options::{ALL, PROTOCOL, WaitArgs, number_of_parties};
+use super::options::{ALL, PROTOCOL, StoreArgs, WaitArgs, number_of_parties};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -45,7 +45,8 @@ pub(crate) enum StateCommand {
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Give the newest value of a name fresh shares, all parties together: an old copy of a folder says nothing then beside new ones
+    /// Give the newest value of a name fresh shares, all parties together: an old copy of a folder says nothing then beside new ones. With
+    /// --store it has MACs under the key of another epoch of supplies than now
     Refresh(RefreshArgs),
     /// Copy all that a party keeps into one file, sealed as it lies: for back-up
     Export {
@@ -91,6 +92,8 @@ pub(crate) struct RefreshArgs {
     /// The protocol of --simulate, with its parameters behind it
     #[arg(long, default_value = PROTOCOL, conflicts_with = "config")]
     pub(crate) protocol: String,
+    #[command(flatten)]
+    pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
 }

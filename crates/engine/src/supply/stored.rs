@@ -30,8 +30,8 @@ pub struct Stock(Arc<Mutex<Shelves>>);
 
 struct Shelves {
     store: Store,
-    /// The run that draws, as long as it lives.
-    run: Weak<OnceLock<Epoch>>,
+    /// Held by whoever draws, as long as that lives.
+    held: Weak<()>,
 }
 
 impl fmt::Debug for Stock {
@@ -43,7 +43,7 @@ impl fmt::Debug for Stock {
 impl Stock {
     /// Takes a store that was opened for supplies.
     pub fn new(store: Store) -> Self {
-        Self(Arc::new(Mutex::new(Shelves { store, run: Weak::new() })))
+        Self(Arc::new(Mutex::new(Shelves { store, held: Weak::new() })))
     }
 
     /// Whether its supplies are good for this.
@@ -62,19 +62,45 @@ impl Stock {
     /// # Errors
     /// [`Error::Refused`] while another run lasts.
     pub fn lanes(&self, count: u16, all: Blocks) -> Result<(SuppliedRun, Vec<StoredSupply>), Error> {
-        let run = SuppliedRun { stock: self.clone(), epoch: Arc::default(), all: Arc::new(all) };
+        Ok(self.run(&self.hold()?, count, all))
+    }
+
+    /// Begins to draw from two epochs, in one lane each: from this one, and from any other, whose key then stays for what is
+    /// kept under it. Else as [`Stock::lanes`].
+    ///
+    /// # Errors
+    /// As [`Stock::lanes`]; [`Error::Refused`] if the store has no such epoch.
+    pub fn pair(&self, from: [u8; 32]) -> Result<[StoredSupply; 2], Error> {
+        let held = self.hold()?;
+        let mut pair = [(); 2].map(|()| {
+            let (_, mut lanes) = self.run(&held, 1, Blocks::new());
+            lanes.swap_remove(0)
+        });
+        pair[0].under(from)?;
+        pair[1].apart_from = Some(Epoch(from));
+        pair[1].keeps();
+        Ok(pair)
+    }
+
+    fn hold(&self) -> Result<Arc<()>, Error> {
         let mut shelves = self.lock();
-        if shelves.run.strong_count() > 0 {
+        if shelves.held.strong_count() > 0 {
             return Err(Error::Refused("another run draws from this store; one at a time".to_owned()));
         }
-        shelves.run = Arc::downgrade(&run.epoch);
-        let scopes = CheckScope::shared(count, Box::new(run.clone()));
+        let held = Arc::new(());
+        shelves.held = Arc::downgrade(&held);
+        Ok(held)
+    }
+
+    fn run(&self, held: &Arc<()>, count: u16, all: Blocks) -> (SuppliedRun, Vec<StoredSupply>) {
+        let (stock, held) = (self.clone(), held.clone());
+        let run = SuppliedRun { stock, _held: held, epoch: Arc::default(), all: Arc::new(all) };
         let lane = |checks| {
             let (run, draws) = (run.clone(), Draws::default());
-            StoredSupply { run, checks, keeps: false, draws, kinds: HashMap::new() }
+            StoredSupply { run, checks, keeps: false, apart_from: None, draws, kinds: HashMap::new() }
         };
-        let lanes = scopes.into_iter().map(lane).collect();
-        Ok((run, lanes))
+        let lanes = CheckScope::shared(count, Box::new(run.clone())).into_iter().map(lane).collect();
+        (run, lanes)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves> {
@@ -86,6 +112,7 @@ impl Stock {
 #[derive(Clone)]
 pub struct SuppliedRun {
     stock: Stock,
+    _held: Arc<()>,
     /// Which epoch, once the parties have agreed.
     epoch: Arc<OnceLock<Epoch>>,
     /// What all lanes draw together.
@@ -128,6 +155,8 @@ pub struct StoredSupply {
     checks: CheckScope,
     /// Whether the run keeps values under the epoch's key.
     keeps: bool,
+    /// An epoch that isn't drawn from.
+    apart_from: Option<Epoch>,
     draws: Draws,
     /// What was reserved for the plan that runs.
     kinds: HashMap<SupplyKind, Taken>,
@@ -240,7 +269,9 @@ impl StoredSupply {
         let (shelves, agreed) = (self.run.stock.lock(), self.run.epoch.get());
         let list = |kind: &SupplyKind| {
             let mut list = shelves.store.available(kind.code());
-            list.retain(|own| agreed.is_none_or(|epoch| own.epoch == *epoch));
+            list.retain(|own| {
+                agreed.is_none_or(|epoch| own.epoch == *epoch) && self.apart_from != Some(own.epoch)
+            });
             list
         };
         wanted.keys().map(list).collect()

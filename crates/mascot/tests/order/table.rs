@@ -19,6 +19,8 @@ pub(crate) type Row = (&'static str, Kind, &'static [Kind]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Made {
     Triples,
+    /// Two batches, which are checked together.
+    Batches,
     Inputs,
     /// So many that MACs are made by vector OLE.
     ManyInputs,
@@ -27,11 +29,12 @@ pub(crate) enum Made {
 }
 
 /// Of what is made, and for how many parties it is tried.
-pub(crate) const TABLES: [(Made, &[Row], &[usize]); 6] = [
+pub(crate) const TABLES: [(Made, &[Row], &[usize]); 7] = [
     (Made::Inputs, &KEY, &[2, 3]),
     (Made::Inputs, &INPUTS, &[2]),
     (Made::ManyInputs, &MANY_INPUTS, &[2]),
     (Made::Triples, &TRIPLES, &[2, 3]),
+    (Made::Batches, &BATCHES, &[2]),
     (Made::Squares, &SQUARES, &[2]),
     (Made::Bits, &BITS, &[2]),
 ];
@@ -80,6 +83,15 @@ const TRIPLES: [Row; 8] = [
     ),
     ("sigma of the last check", (OPENING, CHECKED), &[(COMMITMENT, CHECKED), (ECHO, SETUP_ECHOES + 3)]),
     ("that it accepts", (ACCEPT, ACCEPTED), &[(OPENING, CHECKED)]),
+];
+
+const BATCHES: [Row; 2] = [
+    (
+        "r and r^ of both batches",
+        (COIN_COMMIT, SETUP_TOSSES),
+        &[(PRODUCTS, SETUP + 1), (PRODUCTS, SETUP + 3)],
+    ),
+    ("that it accepts both", (ACCEPT, ACCEPTED + 2), &[(OPENING, CHECKED + 2)]),
 ];
 
 /// Numbers after a batch of triples.

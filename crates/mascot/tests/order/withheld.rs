@@ -4,7 +4,7 @@ use crate::common::play;
 use crate::table::{Kind, Made, Row};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
-use tacit_mascot::Preprocessing;
+use tacit_mascot::{BATCH, Preprocessing};
 use tacit_session::{Error, Session};
 use tacit_testkit::{Fate, World};
 
@@ -23,6 +23,7 @@ fn make(
     plant();
     match made {
         Made::Triples => preprocessing.triples(session, COUNT).map(drop),
+        Made::Batches => preprocessing.triples(session, BATCH + COUNT).map(drop),
         Made::ManyInputs => preprocessing.inputs(session, &vec![MANY_INPUTS; session.parties()]).map(drop),
         Made::Inputs => preprocessing.inputs(session, &vec![INPUTS; session.parties()]).map(drop),
         Made::Squares => preprocessing.squares(session, COUNT).map(drop),

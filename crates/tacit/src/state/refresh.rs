@@ -1,20 +1,23 @@
 //! Fresh shares of a kept value: what an old copy of one party's folder and a new one of another's hold doesn't combine.
 //!
 //! All parties take part, and nobody else; no program is run. The fresh shares are those of the next version, with the same uses.
-//! The old version is dropped by each party in the same change in which it settles the new one.
+//! The old version is dropped by each party in the same change in which it settles the new one. So it is where MACs move to the key of
+//! another epoch: a value is under one key at a time, whatever happens.
 
 use super::exchange::{AllTold, Message, put_away, taken};
 use super::wanted::Wanted;
-use super::{Standing, State};
+use super::{About, Standing, State};
 use crate::endpoint::parameters_of;
 use crate::local::{all_of, together};
 use crate::material::part;
 use crate::offline::aborted;
-use crate::{Error, Local, Seat, protocol};
+use crate::{Error, Local, Seat, StorePath, protocol};
 use std::time::Duration;
-use tacit_engine::Protocol;
+use tacit_engine::supply::Stock;
+use tacit_engine::{Error as Cause, KeptShare, Protocol};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
+use tacit_store::Store;
 
 impl Seat {
     /// Gives the newest value of a name fresh shares, together with all other parties, within such a time: the next version of
@@ -25,11 +28,41 @@ impl Seat {
     /// [`Error::Refused`], by all parties, if the value isn't there or isn't the same everywhere, or is shared otherwise.
     pub fn refresh(&mut self, state: &mut State, name: &str, within: Duration) -> Result<String, Error> {
         self.refuse_keeper()?;
+        self.refreshed(state, name, None, within)
+    }
+
+    /// As [`Seat::refresh`], and moves the value's MACs from the key of its epoch to that of another one in this party's store of
+    /// supplies: one that values are under already, if one has as many masks. It takes a mask of each party for each element and one
+    /// more there, and one of the old epoch.
+    ///
+    /// # Errors
+    /// As [`Seat::refresh`]; [`Error::Refused`] also if the store lacks the value's epoch; [`Error::NoMaterial`] if one epoch or the
+    /// other has too few masks. A check that fails destroys the epoch under whose key it was, and with the old one the value.
+    pub fn rekey(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        place: &StorePath,
+        within: Duration,
+    ) -> Result<String, Error> {
+        self.refuse_keeper()?;
+        let (protocol, me) = (protocol(&state.sharing(name)?)?, self.config().me());
+        let stock = Stock::new(place.supplies(&*protocol, &self.parties(), me, Store::open)?);
+        self.refreshed(state, name, Some(&stock), within)
+    }
+
+    fn refreshed(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        stock: Option<&Stock>,
+        within: Duration,
+    ) -> Result<String, Error> {
         let protocol = protocol(&state.sharing(name)?)?;
         let parties = self.parties();
         self.counted(|seat| {
             let mesh = seat.gather(&[], 1, within)?.swap_remove(0);
-            play_refresh(&*protocol, &parties, mesh, name, state)
+            play_refresh(&*protocol, &parties, mesh, name, state, stock)
         })
     }
 }
@@ -42,29 +75,55 @@ impl Local {
     pub fn refresh(&self, states: &mut [State], name: &str) -> Result<String, Error> {
         let protocol = protocol(&self.protocol)?;
         let play = |mut meshes: Vec<Mesh>, state: &mut State| {
-            play_refresh(&*protocol, &self.parties, meshes.swap_remove(0), name, state)
+            play_refresh(&*protocol, &self.parties, meshes.swap_remove(0), name, state, None)
         };
-        let mut fresh = all_of(together(&self.parties, &[], 1, states, play))?;
-        fresh.pop().ok_or_else(|| Error::Refused("there are no parties".to_owned()))
+        one(all_of(together(&self.parties, &[], 1, states, play))?)
+    }
+
+    /// As [`Local::refresh`], and moves the value's MACs to the key of another epoch, of stores as [`Local::stock`] fills. Else as
+    /// [`Seat::rekey`].
+    ///
+    /// # Errors
+    /// As [`Seat::rekey`].
+    pub fn rekey(&self, states: &mut [State], name: &str, place: &StorePath) -> Result<String, Error> {
+        let protocol = protocol(&self.protocol)?;
+        let open = |(me, party): (usize, &String)| {
+            place.of(party).supplies(&*protocol, &self.parties, me, Store::open).map(Stock::new)
+        };
+        let stocks = self.parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
+        let play = |mut meshes: Vec<Mesh>, (state, stock): (&mut State, &Stock)| {
+            play_refresh(&*protocol, &self.parties, meshes.swap_remove(0), name, state, Some(stock))
+        };
+        one(all_of(together(&self.parties, &[], 1, states.iter_mut().zip(&stocks), play))?)
     }
 }
 
-/// Plays a party's part in giving the newest value of a name fresh shares. What it is then, as `weights@4`.
+/// What all parties come to.
+fn one(mut fresh: Vec<String>) -> Result<String, Error> {
+    fresh.pop().ok_or_else(|| Error::Refused("there are no parties".to_owned()))
+}
+
+/// Plays a party's part in giving the newest value of a name fresh shares, and, if there is a stock, MACs under the key of another
+/// epoch. What it is then, as `weights@4`.
 ///
 /// # Errors
-/// As [`Seat::refresh`].
+/// As [`Seat::refresh`] or [`Seat::rekey`].
 pub fn play_refresh(
     protocol: &dyn Protocol,
     parties: &[String],
     mesh: Mesh,
     name: &str,
     state: &mut State,
+    stock: Option<&Stock>,
 ) -> Result<String, Error> {
-    let parameters = parameters_of(protocol) + &format!(", fresh shares of {name:?}");
+    let mut parameters = parameters_of(protocol) + &format!(", fresh shares of {name:?}");
+    if stock.is_some() {
+        parameters += " under another key";
+    }
     let agreement = Agreement::among(parties.to_vec(), protocol.spec().name, parameters);
     let session = Session::establish(mesh, agreement, Box::new(OsEntropy));
     let mut session = session.map_err(|error| aborted(error.into()))?;
-    let fresh = refreshed(protocol, parties, &mut session, name, state)
+    let fresh = refreshed(protocol, parties, &mut session, name, state, stock)
         .inspect_err(|error| session.abort(&error.to_string()))?;
     // Whoever is lost from here on has everything, too.
     let _ = session.close();
@@ -77,6 +136,7 @@ fn refreshed(
     session: &mut Session,
     name: &str,
     state: &mut State,
+    stock: Option<&Stock>,
 ) -> Result<String, Error> {
     let wanted = Wanted { name: name.to_owned(), version: None, rows: Vec::new() };
     state.admit(name)?;
@@ -92,8 +152,34 @@ fn refreshed(
     let (number, about) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
     let passable = told.passable([(name, number)].into_iter());
     let share = taken(session, state, &[(name.to_owned(), number)], &passable)?.swap_remove(0);
-    let fresh = protocol.refresh(session, &share).map_err(aborted)?;
+    let fresh = match stock {
+        None => protocol.refresh(session, &share).map_err(aborted)?,
+        Some(stock) => rekeyed(protocol, session, &share, stock)?,
+    };
+    let about = About { key: fresh.key, ..about };
     Ok(put_away(session, state, vec![(about, Some(number), fresh)])?.swap_remove(0))
+}
+
+/// The share under the key of another epoch of a stock.
+///
+/// # Security
+/// A check that has begun and doesn't pass destroys its own epoch. What ends before one begins, also by a comparison that fails, tells
+/// nobody anything of a key: what was compared is all uniform, and what a party that deviates has sent it knows.
+fn rekeyed(
+    protocol: &dyn Protocol,
+    session: &mut Session,
+    share: &KeptShare,
+    stock: &Stock,
+) -> Result<KeptShare, Error> {
+    let no_key = || Cause::Refused("it has no MACs, and so no key: refresh it without a store".to_owned());
+    let pair = share.key.ok_or_else(no_key).and_then(|key| stock.pair(key));
+    let pair = pair.map_err(|refused| part(session, Error::Refused(refused.to_string())));
+    let [mut from, mut to] = pair?;
+    let fresh = protocol.rekey(session, share, &mut from, &mut to);
+    fresh.map_err(|cause| match cause {
+        Cause::NoMaterial(none) => Error::NoMaterial(none),
+        cause => aborted(cause).in_check(session.is_challenged()),
+    })
 }
 
 impl State {

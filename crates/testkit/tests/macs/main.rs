@@ -2,6 +2,7 @@
 
 mod attack;
 mod ranges;
+mod rekey;
 mod rushing;
 
 use tacit_additive::planted::{Mistake, plant};
