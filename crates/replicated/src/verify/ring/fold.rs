@@ -75,20 +75,19 @@ pub(super) fn factors(
 ) -> (Vec<Weight>, Vec<Weight>, u64) {
     let (&last, earlier) = points.split_last().expect("a proof has a round");
     let of_last = weights(prime, 0, 1 + schedule.blocks(earlier.len()), last);
-    let mut places = of_last[1..].to_vec();
+    let mut places: Vec<Weight> = of_last[1..].iter().map(|&weight| prime.weight(weight)).collect();
     for (round, &point) in earlier.iter().enumerate().skip(1).rev() {
         let of_round = round_weights(prime, schedule.blocks(round), point);
-        let mut of_block = vec![0; places.len()];
+        let mut of_block = places.clone();
         let mut all = Vec::with_capacity(of_round.len() * places.len());
         for weight in of_round {
-            prime.weigh(weight, &places, &mut of_block);
+            prime.scale(weight, &places, &mut of_block);
             all.extend(&of_block);
         }
         // Zeros made whole blocks.
         all.truncate(schedule.lengths[round - 1]);
         places = all;
     }
-    let places = places.into_iter().map(|place| prime.weight(place)).collect();
     (round_weights(prime, schedule.blocks(0), points[0]), places, of_last[0])
 }
 
