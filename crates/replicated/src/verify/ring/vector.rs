@@ -226,12 +226,12 @@ impl Vector<'_> {
 
     /// The combination of its blocks, one for each weight.
     ///
-    /// Where all blocks of a tile have the same weights, or one each, their words are combined: a product for each word
-    /// instead of two.
+    /// Where blocks of a tile have one weight each, or some have weights in common, their words are combined first: a product
+    /// for each word instead of two.
     pub(crate) fn combined(&self, weights: &[Weight]) -> Vec<u64> {
         let (prime, blocks) = (&self.prime, weights.len());
         let mut out = vec![0; self.length.div_ceil(blocks)];
-        let mut tile = vec![0; blocks * TILE];
+        let (mut tile, mut of_group) = (vec![0; blocks * TILE], vec![0; TILE]);
         self.by_tiles(blocks, |place, size| {
             let out = &mut out[place..place + size];
             let pieces = self.pieces(place, blocks, size).unwrap_or_default();
@@ -239,9 +239,18 @@ impl Vector<'_> {
             if let Some(rows) = of_rows(&pieces) {
                 let both: Vec<Weight> = weights.iter().zip(rows).map(|(&a, b)| prime.both(a, b)).collect();
                 prime.combine_words(&words, &both, out);
-            } else if let Some(columns) = of_columns(&pieces) {
-                prime.combine_words(&words, weights, &mut tile[..size]);
-                prime.weigh_each(columns, &tile[..size], out);
+            } else if let Some(groups) = of_columns(&pieces) {
+                let (mut words, mut weights) = (&words[..], weights);
+                for (&(columns, count), weighed) in groups.iter().zip(tile.chunks_mut(size)) {
+                    prime.combine_words(
+                        take(&mut words, count),
+                        take(&mut weights, count),
+                        &mut of_group[..size],
+                    );
+                    prime.weigh_each(columns, &of_group[..size], weighed);
+                }
+                let ones = vec![prime.weight(1); groups.len()];
+                prime.combine(&tile[..groups.len() * size], &ones, out);
             } else {
                 self.tile(place, blocks, size, &mut tile);
                 prime.combine(&tile[..blocks * size], weights, out);
@@ -385,15 +394,17 @@ fn of_rows(pieces: &[(&[u64], One<'_>)]) -> Option<Vec<Weight>> {
     pieces.iter().map(weight).collect::<Option<Vec<_>>>().filter(|weights| !weights.is_empty())
 }
 
-/// The weights that all pieces have in common.
-fn of_columns<'a>(pieces: &[(&[u64], One<'a>)]) -> Option<&'a [Weight]> {
-    let weights = |(_, one): &(&[u64], One<'a>)| match *one {
-        One::Each(weights) => Some(weights),
-        One::Nothing | One::Of(_) => None,
-    };
-    let first = pieces.first().and_then(weights)?;
-    let same = |other: &[Weight]| std::ptr::eq(first, other) || first == other;
-    pieces.iter().all(|piece| weights(piece).is_some_and(same)).then_some(first)
+/// The weights that pieces have in common, and how many one after another do: two or more, all in all.
+fn of_columns<'a>(pieces: &[(&[u64], One<'a>)]) -> Option<Vec<(&'a [Weight], usize)>> {
+    let mut groups: Vec<(&[Weight], usize)> = Vec::new();
+    for (_, one) in pieces {
+        let One::Each(weights) = *one else { return None };
+        match groups.last_mut() {
+            Some((known, count)) if std::ptr::eq(*known, weights) => *count += 1,
+            _ => groups.push((weights, 1)),
+        }
+    }
+    (2 * groups.len() <= pieces.len()).then_some(groups).filter(|groups| !groups.is_empty())
 }
 
 /// What the values of polynomials with coefficients 0 and 1 at a point are looked up in, eight bits at a time.
