@@ -5,6 +5,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(test)]
+mod tests;
 
 use crate::cpu;
 use bytemuck::{Pod, Zeroable};
@@ -40,11 +42,19 @@ pub struct Prime {
 #[repr(transparent)]
 pub struct Weight(u64);
 
+impl Weight {
+    /// Of the element 0.
+    pub const ZERO: Self = Self(0);
+}
+
 /// Products of elements that are added up before a reduction: each is below 2^122.
 const LAZY: usize = 32;
 
 /// Products of an element and a word likewise: each is below 2^125.
 const LAZY_WORDS: usize = 4;
+
+/// Blocks of words that are combined at once: their sums are below 2^128.
+const LAZY_BLOCKS: usize = 8;
 
 /// Witnesses that tell primes from other numbers below 3.3 * 10^24 (Sorenson and Webster 2015).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -178,6 +188,13 @@ impl Prime {
     /// The product of two weights, as one.
     pub fn both(&self, a: Weight, b: Weight) -> Weight {
         Weight(self.times(a, b.0))
+    }
+
+    /// The sum of at most eight weights, as one.
+    #[inline(always)]
+    pub fn total<const N: usize>(&self, weights: [Weight; N]) -> Weight {
+        const { assert!(N <= 8, "sums of more leave a word") };
+        Weight(self.least(weights.iter().map(|weight| weight.0).sum()))
     }
 
     /// An element times any word, of their integers' product.
@@ -322,41 +339,51 @@ impl Prime {
     /// If there are no blocks, if `u` and `v` aren't `blocks` blocks of one length below 2^60, or `out` isn't
     /// `blocks * blocks` elements.
     pub fn inner_products(&self, u: &[u64], v: &[u64], blocks: usize, out: &mut [u64]) {
+        assert!(
+            blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks),
+            "{blocks} blocks of one length"
+        );
+        let length = u.len() / blocks;
+        let of = |vector: &[u64], block: usize, first: usize| -> std::ops::Range<usize> {
+            let start = block * length + first;
+            start..(start + TILE).min(vector.len()).min((block + 1) * length)
+        };
         let mut sums = vec![0; out.len()];
-        self.add_inner_products(u, v, blocks, &mut sums);
+        // A tile of all blocks of both vectors stays in a second-level cache.
+        for first in (0..length).step_by(TILE) {
+            let [u, v] = [u, v].map(|vector| -> Vec<&[u64]> {
+                (0..blocks).map(|block| &vector[of(vector, block, first)]).collect()
+            });
+            self.add_inner_products(&u, &v, &mut sums);
+        }
         for (out, sum) in out.iter_mut().zip(sums) {
             *out = self.inner_product(sum);
         }
     }
 
-    /// Adds to sums what [`Self::inner_product`] makes the inner products of.
+    /// Adds to sums what [`Self::inner_product`] makes the inner products of: of blocks of any words, and of blocks of elements.
     ///
     /// # Panics
-    /// As [`Self::inner_products`].
-    pub fn add_inner_products(&self, u: &[u64], v: &[u64], blocks: usize, sums: &mut [u128]) {
+    /// If there are fewer blocks on a side, or sums than pairs of them, or more; if they aren't of one length, at most
+    /// [`TILE`].
+    pub fn add_inner_products(&self, words: &[&[u64]], elements: &[&[u64]], sums: &mut [u128]) {
+        let (blocks, length) = (words.len(), words.first().map_or(0, |block| block.len()));
+        let all = words.iter().chain(elements);
         assert!(
-            blocks > 0 && u.len() == v.len() && u.len().is_multiple_of(blocks),
+            elements.len() == blocks && length <= TILE && all.clone().all(|block| block.len() == length),
             "{blocks} blocks of one length"
         );
         assert_eq!(Some(sums.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
         #[cfg(target_arch = "x86_64")]
         if cpu::level() == cpu::Level::Avx512 {
             // SAFETY: the machine has the instructions of this level.
-            return unsafe { avx512::add_inner_products(self, u, v, blocks, sums) };
+            return unsafe { avx512::add_inner_products(self, words, elements, sums) };
         }
-        let length = u.len() / blocks;
-        // A tile of all blocks of both vectors stays in a second-level cache.
-        for first in (0..length).step_by(TILE) {
-            let tile = |vector: &'_ [u64], block: usize| -> std::ops::Range<usize> {
-                let start = block * length + first;
-                start..(start + TILE).min(vector.len()).min((block + 1) * length)
-            };
-            for (pair, sum) in sums.iter_mut().enumerate() {
-                let (left, right) = (&u[tile(u, pair / blocks)], &v[tile(v, pair % blocks)]);
-                for (left, right) in left.chunks(LAZY).zip(right.chunks(LAZY)) {
-                    let products = left.iter().zip(right).map(|(&a, &b)| u128::from(a) * u128::from(b));
-                    *sum += u128::from(self.redc(products.sum()));
-                }
+        for (pair, sum) in sums.iter_mut().enumerate() {
+            let (left, right) = (words[pair / blocks], elements[pair % blocks]);
+            for (left, right) in left.chunks(LAZY_WORDS).zip(right.chunks(LAZY_WORDS)) {
+                let products = left.iter().zip(right).map(|(&a, &b)| u128::from(a) * u128::from(b));
+                *sum += u128::from(self.redc(products.sum()));
             }
         }
     }
@@ -386,6 +413,38 @@ impl Prime {
             },
         );
     }
+
+    /// Combines blocks of any words: `out[t]` becomes the sum of `weight * words[t]` over all.
+    ///
+    /// # Panics
+    /// If there are more than eight, or weights aren't as many, or a block isn't as long as `out`.
+    pub fn combine_words(&self, blocks: &[&[u64]], weights: &[Weight], out: &mut [u64]) {
+        assert!(blocks.len() <= LAZY_BLOCKS, "at most {LAZY_BLOCKS} blocks are combined");
+        assert_eq!(blocks.len(), weights.len(), "a block for every weight");
+        assert!(blocks.iter().all(|block| block.len() == out.len()), "blocks as long as their combination");
+        let done = vectors!(0, avx512::combine_words(self, blocks, weights, out));
+        cpu::run(
+            #[inline(always)]
+            || {
+                for (t, out) in out.iter_mut().enumerate().skip(done) {
+                    let sum = |(blocks, weights): (&[&[u64]], &[Weight])| {
+                        let products =
+                            blocks.iter().zip(weights).map(|(b, w)| u128::from(w.0) * u128::from(b[t]));
+                        u128::from(self.redc(products.sum()))
+                    };
+                    let sums = blocks.chunks(LAZY_WORDS).zip(weights.chunks(LAZY_WORDS)).map(sum);
+                    *out = self.sixteenfold(sums.sum());
+                }
+            },
+        );
+    }
+
+    /// The residue of what is below 2^64 + 2^62.
+    #[inline(always)]
+    fn sixteenfold(&self, x: u128) -> u64 {
+        let most = 4 * u128::from(self.p);
+        self.least(if x >> 64 == 0 { x as u64 } else { (x - most) as u64 })
+    }
 }
 
 /// # Panics
@@ -396,170 +455,3 @@ fn assert_rows(words: &[u64], columns: usize) {
 
 /// Elements of each block that are multiplied at a time.
 pub const TILE: usize = 1024;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::noise::noise;
-
-    /// The least and the largest prime of the range, and one between.
-    const PRIMES: [u64; 3] = [(1 << 60) + 33, (1 << 61) - 1, 1_729_382_256_910_270_481];
-
-    fn fields() -> impl Iterator<Item = Prime> {
-        PRIMES.into_iter().filter_map(Prime::new)
-    }
-
-    fn elements(field: &Prime, seed: u64, count: usize) -> Vec<u64> {
-        noise::<u64>(seed, count).into_iter().map(|word| word % field.order()).collect()
-    }
-
-    fn product(field: &Prime, a: u64, b: u64) -> u64 {
-        (u128::from(a) * u128::from(b) % u128::from(field.order())) as u64
-    }
-
-    #[test]
-    fn primes_are_told_from_other_numbers() {
-        assert_eq!(Prime::new(PRIMES[0]).map(|field| field.order()), Some(PRIMES[0]));
-        assert!(Prime::new(PRIMES[1]).is_some());
-        // Even, out of the range, a square of a prime, a product of two, Carmichael numbers of three factors.
-        for other in [0, 1, 2, 1 << 60, (1 << 60) - 93, (1 << 61) + 15, 1_073_741_827 * 1_073_741_827] {
-            assert!(Prime::new(other).is_none(), "{other}");
-        }
-        let (a, b) = (1_100_000_009_u64, 1_200_000_041_u64);
-        assert!(Prime::new(a * b).is_none());
-        // (6k + 1)(12k + 1)(18k + 1) with three primes, between 2^60 and 2^61.
-        let mut carmichael = 0;
-        for k in 96_000_u64..120_000 {
-            let factors = [6 * k + 1, 12 * k + 1, 18 * k + 1];
-            let prime = |n: u64| (2..1 << 16).all(|d| d * d > n || !n.is_multiple_of(d));
-            let all = factors[0] * factors[1] * factors[2];
-            if all >> 60 == 1 && factors.into_iter().all(prime) {
-                assert!(Prime::new(all).is_none(), "{all}");
-                carmichael += 1;
-            }
-        }
-        assert!(carmichael > 0);
-        // As many as there should be: one in 42.
-        let found = (0..20_000).filter(|k| Prime::new((1 << 60) + 12_345_678 + k).is_some()).count();
-        assert!((380..580).contains(&found), "{found}");
-    }
-
-    #[test]
-    fn arithmetic_is_that_of_residues() {
-        for field in fields() {
-            let p = field.order();
-            let mut all = elements(&field, 1, 50);
-            all.extend([0, 1, 2, p - 1, p - 2]);
-            for &a in &all {
-                for &b in &all {
-                    assert_eq!(field.mul(a, b), product(&field, a, b));
-                    assert_eq!(field.add(a, b), (a + b) % p);
-                    assert_eq!(field.sub(field.add(a, b), b), a);
-                }
-                assert!(a == 0 || field.mul(a, field.inverse(a)) == 1);
-                assert_eq!(field.integer(i128::from(a)), a);
-                assert_eq!(field.add(field.integer(-i128::from(a)), a), 0);
-            }
-            let large = (1_u128 << 127) - 1;
-            assert_eq!(u128::from(field.reduce(large)), large % u128::from(p));
-            assert_eq!(field.integer(-(large as i128)), field.sub(0, field.reduce(large)));
-            assert_eq!(field.integer(i128::from(p) * -4), 0);
-            for n in 1..=3 {
-                assert_eq!(field.radix(n), field.power(field.reduce(1 << 64), n as u64));
-            }
-        }
-    }
-
-    #[test]
-    fn sums_of_products_are_reduced_in_time() {
-        cpu::available().for_each(|level| cpu::at(level, sums_of_products));
-    }
-
-    fn sums_of_products() {
-        for field in fields() {
-            let p = field.order();
-            for (count, blocks) in
-                [(1, 1), (32, 1), (33, 1), (100, 4), (6 * 1031, 6), (7 * 9, 7), (32 * 40, 32)]
-            {
-                for (u, v) in [
-                    (vec![p - 1; count], vec![p - 1; count]),
-                    (elements(&field, 3, count), elements(&field, 4, count)),
-                ] {
-                    let mut products = vec![1; blocks * blocks];
-                    field.inner_products(&u, &v, blocks, &mut products);
-                    let length = count / blocks;
-                    for (pair, &found) in products.iter().enumerate() {
-                        let sides = u[pair / blocks * length..][..length]
-                            .iter()
-                            .zip(&v[pair % blocks * length..][..length]);
-                        assert_eq!(
-                            found,
-                            sides.fold(0, |sum, (&a, &b)| field.add(sum, product(&field, a, b)))
-                        );
-                    }
-                    let weights: Vec<u64> = v[..blocks].to_vec();
-                    let mut combined = vec![1; length];
-                    field.combine(
-                        &u,
-                        &weights.iter().map(|&w| field.weight(w)).collect::<Vec<_>>(),
-                        &mut combined,
-                    );
-                    for (t, &found) in combined.iter().enumerate() {
-                        let sum = (0..blocks)
-                            .fold(0, |sum, l| field.add(sum, product(&field, weights[l], u[l * length + t])));
-                        assert_eq!(found, sum);
-                    }
-                }
-            }
-            // The largest words by the largest weights, and by any.
-            let largest = [9, 8 * 2100]
-                .map(|count| (vec![u64::MAX; count], vec![field.times(Weight(p - 1), 1); count]));
-            let any = (noise::<u64>(5, 1000), elements(&field, 6, 1000));
-            for (words, weights) in largest.into_iter().chain([any]) {
-                let as_weights: Vec<Weight> = weights.iter().map(|&w| field.weight(w)).collect();
-                let expected: Vec<u64> =
-                    weights.iter().zip(&words).map(|(&w, &x)| product(&field, w, x)).collect();
-                let mut weighed = vec![0; words.len()];
-                field.weigh_each(&as_weights, &words, &mut weighed);
-                assert_eq!(weighed, expected);
-                let mut scaled = as_weights.clone();
-                field.scale(as_weights[1], &as_weights, &mut scaled);
-                let both = |&weight: &u64| field.weight(product(&field, weights[1], weight));
-                assert!(scaled.iter().eq(&weights.iter().map(both).collect::<Vec<_>>()));
-                assert_eq!(
-                    field.weighted_sum(&as_weights, &words),
-                    expected.iter().fold(0, |sum, &x| field.add(sum, x))
-                );
-                assert!(as_weights.iter().zip(&expected).zip(&words).all(|((&weight, &product), &word)| {
-                    let element = word % field.order();
-                    let both = field.both(weight, field.weight(element));
-                    field.times(weight, element) == product && field.times(both, 1) == product
-                }));
-                for columns in [1, 7, 8, 250] {
-                    let rows = words.len() / columns;
-                    let (words, expected) = (&words[..rows * columns], &expected[..rows * columns]);
-                    let mut sums = vec![vec![u128::from(u64::MAX); columns]; 2];
-                    if rows > 0 {
-                        field.add_columns(&as_weights[..rows * columns], words, &mut sums[0]);
-                        field.add_rows(&as_weights[..rows], words, &mut sums[1]);
-                    }
-                    for (column, (&by_word, &by_row)) in sums[0].iter().zip(&sums[1]).enumerate() {
-                        let of = |by_row: bool| {
-                            (0..rows).fold(u64::MAX % field.order(), |sum, row| {
-                                let at = row * columns + column;
-                                let by = product(&field, weights[row], words[at]);
-                                field.add(sum, if by_row { by } else { expected[at] })
-                            })
-                        };
-                        assert_eq!(field.reduce(by_word), of(false));
-                        assert_eq!(field.reduce(by_row), of(true));
-                    }
-                }
-                field.weigh(as_weights[0], &words, &mut weighed);
-                assert!(
-                    weighed.iter().zip(&words).all(|(&found, &x)| found == product(&field, weights[0], x))
-                );
-            }
-        }
-    }
-}

@@ -5,7 +5,7 @@
 //! eight products, since the last one has no high part, into sums of what counts 1, 2^52 and 2^104. They are divided by 2^64 in
 //! two steps, of 52 bits and of 12.
 
-use super::{Prime, TILE, Weight};
+use super::{Prime, Weight};
 use crate::field::avx512::{load, store};
 use std::arch::x86_64::*;
 
@@ -182,6 +182,29 @@ pub(super) fn combine(prime: &Prime, u: &[u64], weights: &[Weight], out: &mut [u
     8 * out.len()
 }
 
+/// [`Prime::combine_words`] of whole vectors; how many elements these are.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn combine_words(prime: &Prime, blocks: &[&[u64]], weights: &[Weight], out: &mut [u64]) -> usize {
+    let modulus = Modulus::new(prime);
+    let out = out.as_chunks_mut().0;
+    for (index, out) in out.iter_mut().enumerate() {
+        let mut sum = Sum::zero();
+        for (block, weight) in blocks.iter().zip(weights) {
+            if let Some(words) = block[8 * index..].first_chunk() {
+                sum = sum.add(Halves::of(weight.0), Halves::new(load(words)));
+            }
+        }
+        // Below 2^64 + 2^61. What may have a 65th bit, of sums that are 2^127 or more, is above 4 p.
+        let carried = _mm512_add_epi64(sum.high, _mm512_srli_epi64::<52>(sum.middle));
+        let large = _mm512_cmpge_epu64_mask(carried, _mm512_set1_epi64(1 << 23));
+        let sums = sum.reduced(&modulus);
+        let sums = _mm512_mask_sub_epi64(sums, large, sums, _mm512_slli_epi64::<2>(modulus.p.low));
+        let sums = modulus.less::<2>(modulus.less::<3>(sums));
+        store(out, modulus.less::<0>(modulus.less::<1>(sums)));
+    }
+    8 * out.len()
+}
+
 /// The sum of products of whole vectors as [`Prime::weighted_sum`] adds them up; how many words these are.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn weighted_sum(prime: &Prime, weights: &[u64], words: &[u64]) -> (u128, usize) {
@@ -232,22 +255,17 @@ pub(super) fn add_columns(prime: &Prime, weights: &[u64], words: &[u64], sums: &
 
 /// [`Prime::add_inner_products`].
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn add_inner_products(prime: &Prime, u: &[u64], v: &[u64], blocks: usize, sums: &mut [u128]) {
-    let length = u.len() / blocks;
-    for first in (0..length).step_by(TILE) {
-        let count = TILE.min(length - first);
-        let tile = |block: usize| block * length + first..block * length + first + count;
-        for l in (0..blocks).step_by(2) {
-            for k in (0..blocks).step_by(2) {
-                // Of an odd number of blocks the last one stands in for the one behind it, whose products nobody takes.
-                let pair = |first: usize| [first, (first + 1).min(blocks - 1)];
-                let (left, right) =
-                    (pair(l).map(|block| &u[tile(block)]), pair(k).map(|block| &v[tile(block)]));
-                for (at, sum) in four_products(left, right).into_iter().enumerate() {
-                    let (row, column) = (l + at / 2, k + at % 2);
-                    if row < blocks && column < blocks {
-                        sums[row * blocks + column] += sum.total(prime);
-                    }
+pub(super) fn add_inner_products(prime: &Prime, u: &[&[u64]], v: &[&[u64]], sums: &mut [u128]) {
+    let blocks = u.len();
+    for l in (0..blocks).step_by(2) {
+        for k in (0..blocks).step_by(2) {
+            // Of an odd number of blocks the last one stands in for the one behind it, whose products nobody takes.
+            let pair = |first: usize| [first, (first + 1).min(blocks - 1)];
+            let (left, right) = (pair(l).map(|block| u[block]), pair(k).map(|block| v[block]));
+            for (at, sum) in four_products(left, right).into_iter().enumerate() {
+                let (row, column) = (l + at / 2, k + at % 2);
+                if row < blocks && column < blocks {
+                    sums[row * blocks + column] += sum.total(prime);
                 }
             }
         }

@@ -25,8 +25,8 @@ impl Vectors {
             let [p, q] = masks();
             let (p, q) = ([&[p], &self.u[..]].concat(), [&[q], &self.v[..]].concat());
             let at = |at: usize| {
-                let [p, q] = [&p, &q].map(|values| evaluate(prime, 0, values, at as u64));
-                prime.mul(p, q)
+                let weights = factors_at(prime, 0, p.len(), at as u64);
+                prime.mul(prime.weighted_sum(&weights, &p), prime.weighted_sum(&weights, &q))
             };
             return std::iter::once(0).chain(2..=2 * blocks).map(at).collect();
         }
@@ -57,12 +57,9 @@ pub(super) fn values(prime: &Prime, products: &[u64], blocks: usize) -> Vec<u64>
 
 /// The value at `at` of the polynomial whose pairs of blocks have these inner products.
 fn beyond(prime: &Prime, products: &[u64], blocks: usize, at: u64) -> u64 {
-    let weights = weights(prime, 1, blocks, at);
-    let row = |(weight, row): (&u64, &[u64])| {
-        let sum = row.iter().zip(&weights).fold(0, |sum, (&x, &w)| prime.add(sum, prime.mul(x, w)));
-        prime.mul(*weight, sum)
-    };
-    weights.iter().zip(products.chunks(blocks)).map(row).fold(0, |sum, x| prime.add(sum, x))
+    let weights = round_weights(prime, blocks, at);
+    let rows: Vec<u64> = products.chunks(blocks).map(|row| prime.weighted_sum(&weights, row)).collect();
+    prime.weighted_sum(&weights, &rows)
 }
 
 /// What the elements of a verifier's own vector are multiplied by and added up to `p(r)` or `q(r)` of the last round, but for
@@ -75,20 +72,19 @@ pub(super) fn factors(
 ) -> (Vec<Weight>, Vec<Weight>, u64) {
     let (&last, earlier) = points.split_last().expect("a proof has a round");
     let of_last = weights(prime, 0, 1 + schedule.blocks(earlier.len()), last);
-    let mut places = of_last[1..].to_vec();
+    let mut places: Vec<Weight> = of_last[1..].iter().map(|&weight| prime.weight(weight)).collect();
     for (round, &point) in earlier.iter().enumerate().skip(1).rev() {
         let of_round = round_weights(prime, schedule.blocks(round), point);
-        let mut of_block = vec![0; places.len()];
+        let mut of_block = places.clone();
         let mut all = Vec::with_capacity(of_round.len() * places.len());
         for weight in of_round {
-            prime.weigh(weight, &places, &mut of_block);
+            prime.scale(weight, &places, &mut of_block);
             all.extend(&of_block);
         }
         // Zeros made whole blocks.
         all.truncate(schedule.lengths[round - 1]);
         places = all;
     }
-    let places = places.into_iter().map(|place| prime.weight(place)).collect();
     (round_weights(prime, schedule.blocks(0), points[0]), places, of_last[0])
 }
 
@@ -120,7 +116,12 @@ pub(super) fn claim(
 
 /// What the blocks of a round that isn't the last one are multiplied by to give their combination at a point.
 pub(super) fn round_weights(prime: &Prime, blocks: usize, point: u64) -> Vec<Weight> {
-    weights(prime, 1, blocks, point).into_iter().map(|weight| prime.weight(weight)).collect()
+    factors_at(prime, 1, blocks, point)
+}
+
+/// [`weights`] as factors.
+fn factors_at(prime: &Prime, first: usize, count: usize, point: u64) -> Vec<Weight> {
+    weights(prime, first, count, point).into_iter().map(|weight| prime.weight(weight)).collect()
 }
 
 /// Zeros make whole blocks.

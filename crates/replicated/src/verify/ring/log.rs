@@ -315,6 +315,18 @@ impl Batch {
             add(&mut self.x[side], x);
             add(&mut self.y[side], y);
             add(&mut self.masks[side], masks);
+            let multiplies = operation.has.iter().all(|has| has.has(prover));
+            if let (Outputs::Each { inner: 1, .. }, true) =
+                (operation.outputs, multiplies && z.len() == masks.len())
+            {
+                // At once, of what is read anyhow.
+                let terms = z.iter().zip(masks).zip(x.iter().zip(y));
+                self.e[side].extend(terms.map(|((&z, &mask), (&x, &y))| {
+                    word_of(z).wrapping_sub(word_of(mask)).wrapping_sub(word_of(x).wrapping_mul(word_of(y)))
+                        & low
+                }));
+                continue;
+            }
             let first = self.e[side].len();
             add(&mut self.e[side], z);
             let e = &mut self.e[side][first..];
@@ -322,9 +334,7 @@ impl Batch {
                 continue;
             }
             e.iter_mut().zip(masks).for_each(|(e, &mask)| *e = e.wrapping_sub(word_of(mask)) & low);
-            if let Outputs::Each { inner, .. } = operation.outputs
-                && operation.has.iter().all(|has| has.has(prover))
-            {
+            if let (Outputs::Each { inner, .. }, true) = (operation.outputs, multiplies) {
                 let terms = inner.max(1);
                 for ((e, x), y) in e.iter_mut().zip(x.chunks(terms)).zip(y.chunks(terms)) {
                     let products = x.iter().zip(y).map(|(&x, &y)| word_of(x).wrapping_mul(word_of(y)));

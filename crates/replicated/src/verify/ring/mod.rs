@@ -166,7 +166,7 @@ impl RingProof {
                 (Proving::Bits(bits), Some(batch)) => {
                     let seed = if planted(Mistake::PrimeEarly) { before(&seed) } else { seed };
                     let (prime, chi) = id.field(&seed);
-                    let weights = [true, false].map(|left| batch.own(left).weights(bits, &prime, chi));
+                    let weights = [true, false].map(|left| batch.own(left).prover_weights(bits, &prime, chi));
                     let [u, v] = batch.vectors(&weights);
                     let values = values(&prime, &u.inner_products(&v, blocks), blocks);
                     *proving = Proving::Weights(prime, weights);

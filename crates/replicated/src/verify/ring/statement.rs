@@ -235,6 +235,19 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
 /// `D / 2^64` of each of these outputs.
 fn quotients_of_each(left: &Part<'_>, right: &Part<'_>, inner: usize, outputs: Range<usize>) -> Vec<i128> {
     let (shift, [is_first, is_second]) = (left.operation.shift, left.terms);
+    if let (1, [true, true]) = (inner, left.terms) {
+        let [lx, ly, le] = [left.x, left.y, left.e].map(|words| &words[outputs.clone()]);
+        let [rx, ry, re] = [right.x, right.y, right.e].map(|words| &words[outputs.clone()]);
+        let terms = lx.iter().zip(ry).zip(ly.iter().zip(rx)).zip(le.iter().zip(re));
+        return terms
+            .map(|(((&a, &b), (&c, &d)), (&e, &f))| {
+                let [first, second] = [(a, b), (c, d)].map(|(l, r)| u128::from(l << shift) * u128::from(r));
+                let low = i128::from(first as u64) + i128::from(second as u64);
+                let high = (first >> 64) as i128 + (second >> 64) as i128;
+                high + ((low - i128::from(e << shift) - i128::from(f << shift)) >> 64)
+            })
+            .collect();
+    }
     let of = |output: usize| {
         let (mut low, mut high) = (0_i128, 0_i128);
         let mut add = |l: u64, r: u64| {

@@ -1,8 +1,9 @@
 //! A side's vector over F_p, element by element.
 //!
 //! Of most operations an element is a word times the weight of its row, or of its column. It is computed wherever it is
-//! needed, once more each time: that is quicker than memory for all of them. Of a matrix an element is a sum that has many
-//! words, which is computed once.
+//! needed, once more each time: that is quicker than memory for all of them. Where a whole row of words has the same weight,
+//! its elements aren't computed at all: sums of words are weighed. Of a matrix an element is a sum that has many words, which
+//! is computed once.
 
 use super::log::Batch;
 use super::shuffled::Moved;
@@ -51,16 +52,28 @@ enum By<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// What its vector is made of, with these bits.
+    /// What a verifier's vector is made of, with these bits, and its share.
     pub(crate) fn weights(self, bits: &[Picked], prime: &Prime, chi: u64) -> Weights {
+        self.weights_of(bits, prime, chi, true)
+    }
+
+    /// What the prover's vector is made of, with these bits. Shares are the verifiers' business.
+    pub(crate) fn prover_weights(self, bits: &[Picked], prime: &Prime, chi: u64) -> Weights {
+        self.weights_of(bits, prime, chi, false)
+    }
+
+    fn weights_of(self, bits: &[Picked], prime: &Prime, chi: u64, is_verifier: bool) -> Weights {
         let mut weights =
             Weights { prime: *prime, rows: vec![], columns: vec![], elements: vec![], share: 0 };
         let powers = Powers::new(prime, chi);
         for (part, picked) in self.parts().zip(bits) {
-            let [rows, columns] = [&picked.rows, &picked.columns].map(|words| -> Vec<Weight> {
+            let is_each = matches!(part.operation.outputs, Outputs::Each { .. });
+            let of = |words: &[u64], is_needed: bool| -> Vec<Weight> {
+                let words = if is_needed || is_verifier || !is_each { words } else { &[] };
                 words.iter().map(|&word| powers.weight(prime, word)).collect()
-            });
-            weights.add(self.left, &part, &rows, &columns);
+            };
+            let (rows, columns) = (of(&picked.rows, self.left), of(&picked.columns, !self.left));
+            weights.add(self.left, &part, &rows, &columns, is_verifier);
         }
         weights
     }
@@ -113,12 +126,13 @@ fn take<'a, T>(from: &mut &'a [T], count: usize) -> &'a [T] {
 
 impl Weights {
     /// Adds those of an operation, of its rows and columns.
-    fn add(&mut self, left: bool, part: &Part<'_>, rows: &[Weight], columns: &[Weight]) {
+    fn add(&mut self, left: bool, part: &Part<'_>, rows: &[Weight], columns: &[Weight], is_verifier: bool) {
         let prime = self.prime;
         // Words of a narrower ring are multiplied by what makes its modulus 2^64.
         let scale = prime.weight(1 << part.operation.shift);
         let scaled: Vec<Weight> = rows.iter().map(|&row| prime.both(row, scale)).collect();
-        for (row, words) in scaled.iter().zip(part.e.chunks(columns.len().max(1))) {
+        let e = if is_verifier { part.e } else { &[] };
+        for (row, words) in scaled.iter().zip(e.chunks(columns.len().max(1))) {
             let sum = prime.weighted_sum(&columns[..words.len()], words);
             self.share = prime.add(self.share, prime.times(*row, sum));
         }
@@ -132,9 +146,11 @@ impl Weights {
                 let mut of_columns: Vec<u64> =
                     part.y.chunks(n).map(|row| prime.weighted_sum(columns, row)).collect();
                 if left {
-                    let mut local = [0];
-                    prime.inner_products(&of_rows, &of_columns, 1, &mut local);
-                    self.share = prime.sub(self.share, local[0]);
+                    if is_verifier {
+                        let mut local = [0];
+                        prime.inner_products(&of_rows, &of_columns, 1, &mut local);
+                        self.share = prime.sub(self.share, local[0]);
+                    }
                     for sum in &mut of_columns {
                         *sum = prime.times(scale, *sum);
                     }
@@ -177,27 +193,68 @@ impl Vector<'_> {
     }
 
     /// All inner products of so many blocks of this one and of another one: see [`Prime::inner_products`].
+    ///
+    /// Where one weight makes the elements of a whole tile, their words are multiplied, and the sums weighed.
     pub(crate) fn inner_products(&self, other: &Self, blocks: usize) -> Vec<u64> {
+        let prime = &self.prime;
         let mut sums = vec![0; blocks * blocks];
         let mut tiles = [vec![0; blocks * TILE], vec![0; blocks * TILE]];
         self.by_tiles(blocks, |place, size| {
             let [u, v] = &mut tiles;
-            for (vector, tile) in [(self, &mut *u), (other, &mut *v)] {
-                vector.tile(place, blocks, size, tile);
+            other.tile(place, blocks, size, v);
+            let pieces = self.pieces(place, blocks, size);
+            let weights = pieces.as_deref().and_then(of_rows);
+            if weights.is_none() {
+                self.tile(place, blocks, size, u);
             }
-            self.prime.add_inner_products(&u[..blocks * size], &v[..blocks * size], blocks, &mut sums);
+            let words: Vec<&[u64]> = match (&weights, &pieces) {
+                (Some(_), Some(pieces)) => pieces.iter().map(|(words, _)| *words).collect(),
+                _ => u.chunks(size).take(blocks).collect(),
+            };
+            let elements: Vec<&[u64]> = v.chunks(size).take(blocks).collect();
+            let mut of_tile = vec![0; blocks * blocks];
+            prime.add_inner_products(&words, &elements, &mut of_tile);
+            for (pair, (sum, more)) in sums.iter_mut().zip(of_tile).enumerate() {
+                let more = prime.inner_product(more);
+                let weighed =
+                    weights.as_ref().map_or(more, |weights| prime.times(weights[pair / blocks], more));
+                *sum = prime.add(*sum, weighed);
+            }
         });
-        sums.into_iter().map(|sum| self.prime.inner_product(sum)).collect()
+        sums
     }
 
     /// The combination of its blocks, one for each weight.
+    ///
+    /// Where blocks of a tile have one weight each, or some have weights in common, their words are combined first: a product
+    /// for each word instead of two.
     pub(crate) fn combined(&self, weights: &[Weight]) -> Vec<u64> {
-        let blocks = weights.len();
+        let (prime, blocks) = (&self.prime, weights.len());
         let mut out = vec![0; self.length.div_ceil(blocks)];
-        let mut tile = vec![0; blocks * TILE];
+        let (mut tile, mut of_group) = (vec![0; blocks * TILE], vec![0; TILE]);
         self.by_tiles(blocks, |place, size| {
-            self.tile(place, blocks, size, &mut tile);
-            self.prime.combine(&tile[..blocks * size], weights, &mut out[place..place + size]);
+            let out = &mut out[place..place + size];
+            let pieces = self.pieces(place, blocks, size).unwrap_or_default();
+            let words: Vec<&[u64]> = pieces.iter().map(|(words, _)| *words).collect();
+            if let Some(rows) = of_rows(&pieces) {
+                let both: Vec<Weight> = weights.iter().zip(rows).map(|(&a, b)| prime.both(a, b)).collect();
+                prime.combine_words(&words, &both, out);
+            } else if let Some(groups) = of_columns(&pieces) {
+                let (mut words, mut weights) = (&words[..], weights);
+                for (&(columns, count), weighed) in groups.iter().zip(tile.chunks_mut(size)) {
+                    prime.combine_words(
+                        take(&mut words, count),
+                        take(&mut weights, count),
+                        &mut of_group[..size],
+                    );
+                    prime.weigh_each(columns, &of_group[..size], weighed);
+                }
+                let ones = vec![prime.weight(1); groups.len()];
+                prime.combine(&tile[..groups.len() * size], &ones, out);
+            } else {
+                self.tile(place, blocks, size, &mut tile);
+                prime.combine(&tile[..blocks * size], weights, out);
+            }
         });
         out
     }
@@ -215,6 +272,21 @@ impl Vector<'_> {
             .take(blocks)
             .enumerate()
             .for_each(|(at, out)| self.fill(at * block + place, out));
+    }
+
+    /// The words of which the elements of a tile are made, and what makes them these, if all of each block's are in one piece.
+    fn pieces(&self, place: usize, blocks: usize, size: usize) -> Option<Vec<(&[u64], One<'_>)>> {
+        let block = self.length.div_ceil(blocks);
+        (0..blocks).map(|at| self.piece(at * block + place, size)).collect()
+    }
+
+    /// So many words from a place on, if they are in one piece.
+    fn piece(&self, first: usize, size: usize) -> Option<(&[u64], One<'_>)> {
+        let run = self.runs.get(self.runs.partition_point(|run| run.start + run.words.len() <= first))?;
+        let at = first.checked_sub(run.start)?;
+        let words = run.words.get(at..at + size)?;
+        let (count, one) = run.next(at, size);
+        (count == size).then_some((words, one))
     }
 
     /// The sum of its elements, each times the factors of its block and of its place in the block.
@@ -306,33 +378,116 @@ impl Run<'_> {
 }
 
 /// What makes elements of words that follow one another.
+#[derive(Clone, Copy)]
 enum One<'a> {
     Nothing,
     Of(Weight),
     Each(&'a [Weight]),
 }
 
+/// The weights of pieces that have one each.
+fn of_rows(pieces: &[(&[u64], One<'_>)]) -> Option<Vec<Weight>> {
+    let weight = |(_, one): &(&[u64], One<'_>)| match one {
+        One::Of(weight) => Some(*weight),
+        One::Nothing | One::Each(_) => None,
+    };
+    pieces.iter().map(weight).collect::<Option<Vec<_>>>().filter(|weights| !weights.is_empty())
+}
+
+/// The weights that pieces have in common, and how many one after another do: two or more, all in all.
+fn of_columns<'a>(pieces: &[(&[u64], One<'a>)]) -> Option<Vec<(&'a [Weight], usize)>> {
+    let mut groups: Vec<(&[Weight], usize)> = Vec::new();
+    for (_, one) in pieces {
+        let One::Each(weights) = *one else { return None };
+        match groups.last_mut() {
+            Some((known, count)) if std::ptr::eq(*known, weights) => *count += 1,
+            _ => groups.push((weights, 1)),
+        }
+    }
+    (2 * groups.len() <= pieces.len()).then_some(groups).filter(|groups| !groups.is_empty())
+}
+
 /// What the values of polynomials with coefficients 0 and 1 at a point are looked up in, eight bits at a time.
-struct Powers(Vec<[u64; 256]>);
+struct Powers([[Weight; 256]; SUMS / 8]);
 
 impl Powers {
     fn new(prime: &Prime, point: u64) -> Self {
-        let mut power = 1;
-        let tables = (0..SUMS / 8).map(|_| {
-            let mut table = [0; 256];
+        let (mut power, point) = (prime.weight(1), prime.weight(point));
+        Self(std::array::from_fn(|_| {
+            let mut table = [Weight::ZERO; 256];
             for bit in 0..8 {
                 for entry in 0..1 << bit {
-                    table[1 << bit | entry] = prime.add(table[entry], power);
+                    table[1 << bit | entry] = prime.total([table[entry], power]);
                 }
-                power = prime.mul(power, point);
+                power = prime.both(power, point);
             }
             table
-        });
-        Self(tables.collect())
+        }))
     }
 
     fn weight(&self, prime: &Prime, word: u64) -> Weight {
-        let bytes = self.0.iter().zip(word.to_le_bytes());
-        prime.weight(bytes.fold(0, |sum, (table, byte)| prime.add(sum, table[usize::from(byte)])))
+        let bytes = word.to_le_bytes();
+        prime.total(std::array::from_fn::<_, { SUMS / 8 }, _>(|at| self.0[at][usize::from(bytes[at])]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::Rng;
+    use super::super::coins::ProofId;
+    use super::super::log::Words;
+    use super::super::statement::Operation;
+    use super::*;
+    use std::borrow::Cow;
+    use tacit_program::plan::Components;
+
+    const BLOCKS: usize = 8;
+
+    /// A batch of element-wise products.
+    fn batch(counts: &[usize]) -> Batch {
+        let (mut rng, mut batch) = (Rng(5), Batch::new(0));
+        for &count in counts {
+            let outputs = Outputs::Each { count, inner: 1 };
+            let mut both = || [0, 1].map(|_| Cow::from((0..count).map(|_| rng.word()).collect::<Vec<u64>>()));
+            let words = Words { x: both(), y: both(), z: both(), masks: both() };
+            batch.note(Operation { outputs, shift: 0, has: [Components::ALL; 2] }, &words);
+        }
+        batch
+    }
+
+    /// Of rows that end where blocks do, and of others; a prover's vectors are those of the verifiers.
+    #[test]
+    fn words_are_multiplied_and_combined_as_elements_are() {
+        let prime = Prime::new((1 << 61) - 1).expect("a prime");
+        let id = ProofId { session: &[7; 32], prover: 0, batch: 3, repetition: 0 };
+        let by: Vec<Weight> = (3..11).map(|element| prime.weight(prime.sub(0, element))).collect();
+        for (counts, is_aligned) in
+            [(&[4096][..], true), (&[8192, 4096, 4096], true), (&[4000], false), (&[4096, 9], false)]
+        {
+            let batch = batch(counts);
+            let bits = id.bits(&[1; 32], batch.own(true).proved());
+            let weights = [true, false].map(|left| batch.own(left).prover_weights(&bits, &prime, 12_345));
+            let [u, v] = batch.vectors(&weights);
+            let block = u.length.div_ceil(BLOCKS);
+            let [of_u, of_v] = [(&u, true), (&v, false)].map(|(vector, left)| {
+                let weights = batch.own(left).weights(&bits, &prime, 12_345);
+                let [mut found, mut expected] = [vec![1; BLOCKS * block], vec![2; BLOCKS * block]];
+                vector.fill(0, &mut found);
+                batch.own(left).vector(&weights).fill(0, &mut expected);
+                assert_eq!(found, expected);
+                found
+            });
+            let mut products = vec![0; BLOCKS * BLOCKS];
+            prime.inner_products(&of_u, &of_v, BLOCKS, &mut products);
+            assert_eq!(u.inner_products(&v, BLOCKS), products, "{counts:?}");
+            for (vector, elements) in [(&u, of_u), (&v, of_v)] {
+                let mut combined = vec![0; block];
+                prime.combine(&elements, &by, &mut combined);
+                assert_eq!(vector.combined(&by), combined, "{counts:?}");
+            }
+            let [rows, columns] = [&u, &v].map(|vector| vector.pieces(0, BLOCKS, TILE.min(block)));
+            assert_eq!(rows.as_deref().and_then(of_rows).is_some(), is_aligned);
+            assert_eq!(columns.as_deref().and_then(of_columns).is_some(), is_aligned);
+        }
     }
 }
