@@ -104,9 +104,10 @@ docs: build ## Reference of the Rust crates (target/doc) and of the Python packa
 
 nightly: miri sanitize fuzz native-check wheel docs test-long ## What takes an hour or more: interpreter, address sanitizer, every fuzz target, long tests
 
-# Under Miri the kernel finds none of the machine's instructions, so this is its portable level.
+# Under Miri the kernel finds none of the machine's instructions, so this is its portable level. A trace of each panic that a test
+# expects would take it longer than the test.
 miri: ## The kernel's portable level under Miri (a nightly compiler with the component miri)
-	PROPTEST_CASES=2 MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --package tacit-kernel --lib
+	RUST_BACKTRACE=0 PROPTEST_CASES=2 MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --package tacit-kernel --lib
 
 sanitize: ## The kernel, on all its levels, under the address sanitizer (a nightly compiler)
 	RUSTFLAGS="-Zsanitizer=address" cargo +nightly test --package tacit-kernel --lib \

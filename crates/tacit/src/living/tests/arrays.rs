@@ -107,10 +107,11 @@ struct Misshapes {
 
 impl Attacker for Misshapes {
     fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
-        if frame.kind == FrameKind::Data && [INPUT, SEED].contains(&frame.at.part) {
-            if usize::from(self.count.fetch_add(1, Ordering::SeqCst)) == self.nth {
-                (self.alters)(&mut frame.payload);
-            }
+        if frame.kind == FrameKind::Data
+            && [INPUT, SEED].contains(&frame.at.part)
+            && usize::from(self.count.fetch_add(1, Ordering::SeqCst)) == self.nth
+        {
+            (self.alters)(&mut frame.payload);
         }
         act.send(to, frame);
     }

@@ -126,14 +126,15 @@ fn clients_that_stall_beside_a_failed_check_hold_up_nobody() {
     let protocol = crate::registry::Chosen::of(CHECKED).unwrap().to_string();
     let request = |program, id| Request { protocol: protocol.clone(), ..request(program, id, "guest") };
     let (sender, ended) = std::sync::mpsc::channel();
-    let ask = |name: &'static str,
-               plays: &'static str,
-               program: &Arc<Compiled>,
-               inputs: Vec<Option<Value>>| {
-        let (mut seat, program, sender) =
-            (seat(house.config(name), Some(plays)), program.clone(), sender.clone());
-        thread::spawn(move || sender.send((name, seat.run(&program, CHECKED, &inputs, &|_, _| ()).map(drop))))
-    };
+    let ask =
+        |name: &'static str, plays: &'static str, program: &Arc<Compiled>, inputs: Vec<Option<Value>>| {
+            let (mut seat, program, sender) =
+                (seat(house.config(name), Some(plays)), program.clone(), sender.clone());
+            thread::spawn(move || {
+                let done = seat.run(&program, CHECKED, &inputs, &|_, _| ()).map(drop);
+                sender.send((name, done)).unwrap();
+            })
+        };
     let alone = stalls(&house.config("bob"), request(&program, 7));
     ask("carol", "other", &both, vec![None, Some(ints(3))]);
     let mut company = by_hand(&house.config("bob"));
