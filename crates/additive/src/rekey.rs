@@ -9,6 +9,7 @@
 //! 2. All compare a hash of all that was told, and toss a coin, from which follow weights `w_1 .. w_m`.
 //! 3. All open `t = x_0 + sum w_k x_k`, and check its MAC under `alpha`.
 //! 4. They check that `t` is `x'_0 + sum w_k x'_k`, by that one's MAC under `beta`. It isn't opened.
+//! 5. Each adds shares of zero, as in any refresh: what its store had of the masks tells nothing of its share.
 //!
 //! A party that put in others than its shares, or has others than it kept, changed some `x'_k - x_k` before the coin, and passes for
 //! one sum of weights in p; or it has opened another `t`, or changed MACs: 2/p for each of the checks.
@@ -18,7 +19,7 @@
 //! is weighed before the check under `alpha` has passed, and nothing is handed out before both have. A check that fails takes its own
 //! key along: of the other one nothing was shown.
 
-use crate::keep::MACS;
+use crate::keep::{MACS, refresh};
 use crate::macs::{COIN_BYTES, Keys, Recorder, weights};
 use crate::messages::{REKEY_SHARES, REKEY_SUM, tell_all};
 use crate::planted::{Mistake, planted, will_tell};
@@ -100,7 +101,8 @@ pub(crate) fn rekey(
     let fresh = moved.map(part);
     let parts = [(me as u8, Some(&fresh.value)), (MACS | me as u8, fresh.mac.as_ref())];
     let parts = parts.into_iter().filter_map(|(number, part)| Some((number, None, part?)));
-    Ok(KeptShare::new(shape, to.key_name(), parts))
+    // Until here it is what lay in the store, but for one party's `d`: an old copy of that would be enough.
+    refresh(session, &KeptShare::new(shape, to.key_name(), parts))
 }
 
 /// A random element that nobody knows: of the first kind of which there is any.
@@ -108,8 +110,8 @@ fn hidden(session: &mut Session, supply: &mut dyn Supply, domain: Domain) -> Res
     let mut none = None;
     for kind in [SupplyKind::RandomElement(domain), SupplyKind::Triple(domain)] {
         match supply.provide(session, &Arc::new(Demand::stock(&[(kind, 1)]))) {
-            // All parties come to the same, and nothing is used.
-            Err(Error::NoMaterial(reason)) => none = Some(reason),
+            // All parties come to the same, and nothing is used. A store that was set back isn't one that has too little.
+            Err(Error::NoMaterial(reason)) if reason.is_lack() => none = Some(reason),
             Err(error) => return Err(error),
             Ok(()) => {
                 let mut parts = supply.draw(Drawer::Stock, kind, 0..1)?;
@@ -125,7 +127,7 @@ fn hidden(session: &mut Session, supply: &mut dyn Supply, domain: Domain) -> Res
         }
     }
     match Masks::draw(session, supply, row(domain, 1)) {
-        Err(Error::NoMaterial(masks)) => Err(Error::NoMaterial(none.unwrap_or(masks))),
+        Err(Error::NoMaterial(masks)) if masks.is_lack() => Err(Error::NoMaterial(none.unwrap_or(masks))),
         drawn => drawn.map(|masks| masks.sum),
     }
 }

@@ -158,6 +158,16 @@ pub enum NoAgreement {
     },
 }
 
+impl NoAgreement {
+    /// Whether there is only too little, and nobody's store is another than it should be.
+    pub fn is_lack(&self) -> bool {
+        match self {
+            Self::None { .. } | Self::Apart { .. } | Self::TooFew { .. } | Self::NotInOne => true,
+            Self::SetBack { .. } | Self::Counts { .. } => false,
+        }
+    }
+}
+
 /// Picks the material for a run, given what it wants of some shelves: an epoch for all of them, and a range of each.
 /// Whoever has the same lists, in whichever order, picks the same: of the epochs that all have, the one with the fewest
 /// instances left that suffice, and one that is to be taken `last` only if no other does; in it, from the first instance on

@@ -34,7 +34,7 @@ pub(crate) const TABLES: [(Made, &[Row], &[usize]); 7] = [
     (Made::Inputs, &INPUTS, &[2]),
     (Made::ManyInputs, &MANY_INPUTS, &[2]),
     (Made::Triples, &TRIPLES, &[2, 3]),
-    (Made::Batches, &BATCHES, &[2]),
+    (Made::Batches, &BATCHES, &[2, 3]),
     (Made::Squares, &SQUARES, &[2]),
     (Made::Bits, &BITS, &[2]),
 ];

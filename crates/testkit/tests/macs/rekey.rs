@@ -55,6 +55,8 @@ const OF_MACS: u8 = 0x80;
 struct Named {
     inner: Box<dyn Supply>,
     name: [u8; 32],
+    /// The party's shares of all that was drawn.
+    drawn: Vec<Buffer>,
 }
 
 impl Supply for Named {
@@ -71,7 +73,9 @@ impl Supply for Named {
     }
 
     fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
-        self.inner.draw(drawer, kind, items)
+        let parts = self.inner.draw(drawer, kind, items)?;
+        self.drawn.extend(parts.first().cloned());
+        Ok(parts)
     }
 
     fn checks(&self) -> &CheckScope {
@@ -86,6 +90,8 @@ struct Moved {
     new: KeptShare,
     /// Its share of the new key.
     key: u128,
+    /// Its shares of the sums of all parties' masks.
+    masks: Vec<u128>,
 }
 
 /// What a party does before it begins.
@@ -100,7 +106,7 @@ fn moved(field: Modulus, world: &World, parties: usize, before: &Before) -> Vec<
         let mut session = Session::establish(mesh, agreement.clone(), Draws::fixed(3).of(me))?;
         let domain = field.domain();
         let mut named = |name: u8| -> Result<Named, Error> {
-            Ok(Named { inner: MACS.live_supply(&mut session)?, name: [name; 32] })
+            Ok(Named { inner: MACS.live_supply(&mut session)?, name: [name; 32], drawn: Vec::new() })
         };
         let (mut from, mut to) = (named(1)?, named(2)?);
         let kind = SupplyKind::InputMask { domain, owner: 0 };
@@ -115,8 +121,12 @@ fn moved(field: Modulus, world: &World, parties: usize, before: &Before) -> Vec<
         let keys = to.key()?.into_parts(&sizes).expect("a key of each field");
         let at = FIELDS.iter().position(|one| *one == field).expect("a field that has a key");
         let key = elements(domain, &keys[at])[0];
+        let add = |sum: Vec<u128>, mask: &Buffer| {
+            sum.into_iter().zip(elements(domain, mask)).map(|(sum, mask)| field.add(sum, mask)).collect()
+        };
+        let masks = to.drawn.iter().fold(vec![0; COUNT + 1], add);
         session.close()?;
-        Ok(Moved { old, new, key })
+        Ok(Moved { old, new, key, masks })
     })
 }
 
@@ -154,6 +164,8 @@ fn the_value_stays_and_its_macs_are_under_the_new_key() {
             assert_eq!(moved.new.key, Some([2; 32]));
             let part = |share: &KeptShare| share.parts[0].bytes.clone();
             assert_ne!(part(&moved.new), part(&moved.old), "P{me}'s share is fresh");
+            let new = moved.new.part(me as u8, row(field.domain(), COUNT)).expect("its own");
+            assert_ne!(elements(field.domain(), &new), moved.masks[..COUNT], "P{me}'s share is in no store");
         }
         let bytes = |count: usize| (count * usize::from(field.bits())).div_ceil(8);
         let sigmas: usize = FIELDS.iter().map(|field| field.limbs() * 8).sum();
