@@ -1,5 +1,6 @@
 //! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
 
+mod absent;
 mod ends;
 mod requests;
 mod runs;
@@ -13,6 +14,7 @@ use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write}
 use super::order::{Order, Taken};
 use super::server::Serving;
 use crate::{Compiled, Fill};
+use absent::Absent;
 pub(crate) use runs::MEASURED_AGAIN;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -131,9 +133,9 @@ pub(crate) struct Desk {
     most: usize,
     /// Attempts that may still come: each run under way may be one.
     attempts: usize,
-    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run alone from then on,
-    /// at party 0.
-    absent: HashSet<String>,
+    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run alone for a while, at
+    /// party 0.
+    absent: Absent,
     /// How often each client was lost in the middle of a check.
     losses: HashMap<String, u32>,
     /// Runs that may still begin, if there is a limit.
@@ -180,7 +182,7 @@ impl Desk {
             last_run: first,
             most,
             attempts,
-            absent: HashSet::new(),
+            absent: Absent::default(),
             losses: HashMap::new(),
             left: serving.runs,
             closed: false,
@@ -211,9 +213,9 @@ impl Desk {
         self.runs.get(&run).is_some_and(|pending| pending.proposal.players.len() > needs(pending))
     }
 
-    /// Whether a client's request runs alone: it says so, or some party has lacked one of the client's before.
+    /// Whether a client's request runs alone: it says so, or some party has lacked one of the client's lately.
     fn is_alone(&self, client: &Client, request: &Request) -> bool {
-        request.alone || self.absent.contains(&client.name)
+        request.alone || self.absent.has(&client.name, Instant::now())
     }
 
     /// When a party says that it lacks a request of a run.

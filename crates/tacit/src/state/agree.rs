@@ -32,7 +32,7 @@ impl Told {
         self.versions.iter().find(|version| version.number == number)
     }
 
-    fn standing(&self, number: u64) -> Option<Standing> {
+    pub(crate) fn standing(&self, number: u64) -> Option<Standing> {
         self.version(number).map(|version| version.standing)
     }
 }

@@ -1,6 +1,5 @@
 //! What one run needs of a party's state, apart from it, so that others go on meanwhile.
 
-use super::mistakes::Mistakes;
 use super::wanted::Wanted;
 use super::{Fill, Name, Standing, State};
 use crate::Error;
@@ -43,7 +42,7 @@ impl State {
             names.insert(name.clone(), Name { last: known.last, versions });
         }
         drop(own);
-        Ok(Self { names, folder: None, home: Some(home.clone()), mistakes: Mistakes::default() })
+        Ok(Self { names, home: Some(home.clone()), ..Self::default() })
     }
 
     /// The same anew, as the state is by now; nothing if this isn't apart from another one.

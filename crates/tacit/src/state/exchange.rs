@@ -6,7 +6,7 @@ use super::disk::{Digests, digests};
 use super::mistakes::Mistake;
 use super::settle::Passable;
 use super::wanted::Wanted;
-use super::{About, MAX_TOLD, Made, State};
+use super::{About, MAX_TOLD, Made, Standing, State};
 use crate::Error;
 use crate::offline::aborted;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ use tacit_engine::KeptShare;
 use tacit_net::Phase;
 use tacit_program::Keep;
 use tacit_session::{At, Session, step};
+
+/// A claim stays after a run that came to nothing for so many times as long as a link may be silent.
+const STAYS: u32 = 3;
 
 /// What a party tells the others before anything is computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +128,7 @@ impl<'p> AllTold<'p> {
     }
 
     /// What may be passed over where these versions are settled ([`passable`]).
-    pub(super) fn passable<'n>(&self, settled: impl Iterator<Item = (&'n str, u64)>) -> Passable {
+    fn passable(&self, settled: &[(String, u64)]) -> Passable {
         let mut all: Passable = self
             .messages
             .iter()
@@ -134,10 +137,16 @@ impl<'p> AllTold<'p> {
             .collect();
         for (name, number) in settled {
             // A run may read two versions of one name.
-            let those = passable(number, &self.of(name), &self.torn);
-            all.entry(name.to_owned()).or_default().extend(those);
+            let those = passable(*number, &self.of(name), &self.torn);
+            all.entry(name.clone()).or_default().extend(those);
         }
         all
+    }
+
+    /// Whether some party doesn't know that all have each of these. All parties find the same, since they were told the same.
+    fn is_any_pending(&self, values: &[(String, u64)]) -> bool {
+        let is_pending = |(_, told): (&str, &Told), number| told.standing(number) == Some(Standing::Pending);
+        values.iter().any(|(name, number)| self.of(name).into_iter().any(|told| is_pending(told, *number)))
     }
 
     /// The number of a name's next version.
@@ -149,8 +158,7 @@ impl<'p> AllTold<'p> {
     }
 }
 
-/// This party's shares of values that all have: of each the same, by its digests, at both that hold a part of it. Then they are
-/// settled: what they replace isn't dropped before they can be read. One round.
+/// This party's shares of values that all have: of each the same, by its digests, at both that hold a part of it. One round.
 ///
 /// # Errors
 /// [`Error::Refused`] by all, with the name; [`Error::Store`].
@@ -158,7 +166,6 @@ pub(super) fn taken(
     session: &mut Session,
     state: &mut State,
     values: &[(String, u64)],
-    passable: &Passable,
 ) -> Result<Vec<Arc<KeptShare>>, Error> {
     let mut shares = Vec::with_capacity(values.len());
     for (name, number) in values {
@@ -176,10 +183,32 @@ pub(super) fn taken(
         session.abort(&reason);
         return Err(Error::Refused(reason));
     }
-    for (name, number) in values {
-        settle(session, state, (name, *number), passable)?;
-    }
     Ok(shares)
+}
+
+/// Settles what a run begins with; what that replaces is to be dropped only once all can be read, so [`taken`] comes first. If some
+/// party has any of it pending, all wait until all others have said that they are about to, each under a [claim](State::claim): one
+/// round more.
+///
+/// # Errors
+/// [`Error::Refused`] if another run is about to settle what can't count beside it, and as [`State::settle`]; [`Error::Store`].
+pub(super) fn begin(
+    session: &mut Session,
+    state: &mut State,
+    told: &AllTold<'_>,
+    values: &[(String, u64)],
+) -> Result<(), Error> {
+    let passable = told.passable(values);
+    if told.is_any_pending(values) {
+        // A link that carries nothing for so long is lost, and this run with it.
+        let stays = STAYS * session.limits().silence;
+        state.claim(values, &passable, stays).inspect_err(|refused| session.abort(&refused.to_string()))?;
+        session.barrier().map_err(|error| ended(session, error))?;
+    }
+    for (name, number) in values {
+        settle(session, state, (name, *number), &passable)?;
+    }
+    Ok(())
 }
 
 /// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have is never read.
@@ -207,10 +236,12 @@ pub(super) fn put_away(
         return Err(aborted(session.reject(&what).into()));
     }
     let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
-    let first = puts.first().map(|made| (made.about.name.clone(), made.about.version));
+    let new: Vec<_> = puts.iter().map(|made| (made.about.name.clone(), made.about.version)).collect();
+    let first = new.first().cloned();
     // What another run puts away meanwhile is passed over by none of these.
     let none = puts.iter().map(|made| (made.about.name.clone(), BTreeSet::new())).collect();
-    state.put(puts).inspect_err(|_| session.abort(&lost()))?;
+    let put = state.claim_new(new).and_then(|()| state.put(puts));
+    put.inspect_err(|_| session.abort(&lost()))?;
     let own = own.concat();
     let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };
     let read = |bytes: &[u8]| (bytes == own).then_some(());
@@ -224,7 +255,7 @@ pub(super) fn put_away(
 }
 
 /// Notes that all have a version ([`State::settle`]), or ends the session: others are told no names of files.
-pub(super) fn settle(
+fn settle(
     session: &mut Session,
     state: &mut State,
     (name, number): (&str, u64),
@@ -281,7 +312,6 @@ fn ended(session: &mut Session, error: tacit_session::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Standing;
     use super::super::agree::ToldVersion;
     use super::super::disk::PartDigest;
     use super::*;

@@ -1,6 +1,6 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
-use super::exchange::{AllTold, Message, put_away, settle, taken};
+use super::exchange::{AllTold, Message, begin, put_away, taken};
 use super::mistakes::Mistake;
 use super::wanted::Wanted;
 use super::{About, Residents, State};
@@ -67,8 +67,9 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
 
 impl<'a> Keeping<'a> {
     /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party holds it
-    /// against the program, and what it may be used for. Three rounds in the setup, and two more each time that another run kept
-    /// something just as the parties looked; nothing secret is sent.
+    /// against the program, and what it may be used for. Three rounds in the setup, two more each time that another run kept
+    /// something just as the parties looked, and one more if some party doesn't know that all have what the run begins with; nothing
+    /// secret is sent.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties and with the value's name.
@@ -104,17 +105,12 @@ impl<'a> Keeping<'a> {
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
         let slots = own.slots.iter().map(|slot| slot.name.clone());
         let values: Vec<_> = slots.zip(picked).chain(tables(&next)).collect();
-        let settled = values.iter().map(|(name, number)| (name.as_str(), *number));
-        let before = next.iter().filter_map(|next| Some((next.keep.name.as_str(), next.after?)));
-        let passable = told.passable(settled.chain(before));
-        let mut whole = taken(session, state, &values, &passable)?;
+        let mut whole = taken(session, state, &values)?;
         let tables = whole.split_off(reads);
-        for next in &next {
-            // All have the one before: what that replaced is dropped at the latest now.
-            if let Some(number) = next.after {
-                settle(session, state, (&next.keep.name, number), &passable)?;
-            }
-        }
+        // All have the one before what is kept: what that replaced is dropped at the latest now.
+        let before = next.iter().filter_map(|next| Some((next.keep.name.clone(), next.after?)));
+        let begins: Vec<_> = values.iter().cloned().chain(before).collect();
+        begin(session, state, &told, &begins)?;
         let mut shares = Vec::with_capacity(whole.len());
         for ((share, slot), (name, number)) in whole.into_iter().zip(&own.slots).zip(&values) {
             let count = state.version(name, *number).map_or(0, |version| version.about.rows() as usize);

@@ -16,6 +16,7 @@
 mod about;
 mod agree;
 mod apart;
+mod claim;
 mod disk;
 mod exchange;
 mod fill;
@@ -41,6 +42,7 @@ pub(crate) use keeping::{Keeping, refuse_homeless};
 
 use crate::Error;
 use agree::{Told, ToldVersion};
+use claim::{Claimed, Claims};
 use disk::{Digests, digests};
 use mistakes::Mistakes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +70,10 @@ pub struct State {
     folder: Option<KeptFolder>,
     /// The state that this is what one run needs of ([`State::apart`]).
     home: Option<Arc<Mutex<State>>>,
+    /// What runs apart from this are about to settle.
+    claims: Claims,
+    /// What this run has claimed at its home.
+    claimed: Vec<Claimed>,
     mistakes: Mistakes,
 }
 
@@ -134,7 +140,7 @@ impl State {
             known.last = known.last.max(version.about.version);
             known.versions.insert(version.about.version, version);
         }
-        Ok(Self { names, folder: Some(folder), home: None, mistakes: Mistakes::default() })
+        Ok(Self { names, folder: Some(folder), ..Self::default() })
     }
 
     /// What lies in a folder, and what was dropped, as it was a moment ago, while another process may have it open; `key` as

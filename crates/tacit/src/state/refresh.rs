@@ -4,7 +4,7 @@
 //! The old version is dropped by each party in the same change in which it settles the new one. So it is where MACs move to the key of
 //! another epoch: a value is under one key at a time, whatever happens.
 
-use super::exchange::{AllTold, Message, put_away, taken};
+use super::exchange::{AllTold, Message, begin, put_away, taken};
 use super::wanted::Wanted;
 use super::{About, Standing, State};
 use crate::endpoint::parameters_of;
@@ -150,8 +150,9 @@ fn refreshed(
         }
     });
     let (number, about) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
-    let passable = told.passable([(name, number)].into_iter());
-    let share = taken(session, state, &[(name.to_owned(), number)], &passable)?.swap_remove(0);
+    let values = [(name.to_owned(), number)];
+    let share = taken(session, state, &values)?.swap_remove(0);
+    begin(session, state, &told, &values)?;
     let fresh = match stock {
         None => protocol.refresh(session, &share).map_err(aborted)?,
         Some(stock) => rekeyed(protocol, session, &share, stock)?,

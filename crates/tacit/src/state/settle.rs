@@ -38,18 +38,7 @@ impl State {
     /// [`Error::Refused`] if another run has put a version away that was made without this one, and it isn't to be passed over: an
     /// answer of this one would be of a value that the name never had. [`Error::Store`].
     pub(super) fn settle(&mut self, name: &str, number: u64, passable: &Passable) -> Result<(), Error> {
-        let version = self.version(name, number);
-        let version = version.ok_or_else(|| Error::Refused(format!("{name}@{number} is gone")))?;
-        if version.standing != Standing::Pending {
-            return match self.made_without(name, number).next() {
-                Some(later) => Err(kept_meanwhile(&later.about)),
-                None if version.is_void() => {
-                    Err(Error::Refused(format!("another run has passed {name}@{number} over meanwhile")))
-                }
-                None => Ok(()),
-            };
-        }
-        let change = self.change(version.about.session, passable)?;
+        let Some(change) = self.to_settle(name, number, passable)? else { return Ok(()) };
         if let Some(home) = &self.home {
             at(home).settle(name, number, passable)?;
         }
@@ -76,6 +65,40 @@ impl State {
         Ok(())
     }
 
+    /// What is to change with the settling of a version; nothing if it is settled, or was.
+    fn to_settle(&self, name: &str, number: u64, passable: &Passable) -> Result<Option<Change>, Error> {
+        let version = self.version(name, number);
+        let version = version.ok_or_else(|| Error::Refused(format!("{name}@{number} is gone")))?;
+        if version.standing == Standing::Pending {
+            return self.change(version.about.session, passable).map(Some);
+        }
+        match self.made_without(name, number).next() {
+            Some(later) => Err(kept_meanwhile(&later.about)),
+            None if version.is_void() => {
+                Err(Error::Refused(format!("another run has passed {name}@{number} over meanwhile")))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The versions that are settled with these, siblings with them, of those that aren't.
+    ///
+    /// # Errors
+    /// As [`State::settle`], but for those of the folder.
+    pub(super) fn settled_with(
+        &self,
+        values: &[(String, u64)],
+        passable: &Passable,
+    ) -> Result<Vec<(String, u64)>, Error> {
+        let mut all = Vec::new();
+        for (name, number) in values {
+            all.extend(
+                self.to_settle(name, *number, passable)?.into_iter().flat_map(|change| change.settled),
+            );
+        }
+        Ok(all)
+    }
+
     /// What is to change with the settling of what a run kept.
     fn change(&self, session: [u8; 32], passable: &Passable) -> Result<Change, Error> {
         let mut change = Change::default();
@@ -83,7 +106,7 @@ impl State {
         for About { name, version: number, replaces, .. } in self.pending_of(session) {
             change.settled.push((name.clone(), *number));
             for later in self.made_without(name, *number) {
-                let may = passable.get(name).is_none_or(|those| those.contains(&later.about.version));
+                let may = passable.get(name).is_some_and(|those| those.contains(&later.about.version));
                 if !may || later.standing != Standing::Pending {
                     return Err(kept_meanwhile(&later.about));
                 }

@@ -35,7 +35,7 @@ impl Desk {
                 if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
                     visitor.run = None;
                     alone |= visitor.asked.as_ref().is_some_and(|asked| asked.alone)
-                        || self.absent.contains(&visitor.client.name);
+                        || self.absent.has(&visitor.client.name, Instant::now());
                     seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
                 }
             }

@@ -185,7 +185,7 @@ impl Desk {
 
     /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no other run is
     /// made with them: who is still there connects and asks anew. Those of a run of several instances are asked for alone first, and
-    /// so is all that their clients ask for later: nobody else waits for them again.
+    /// so is all that their clients ask for in a while: nobody else waits for them again.
     pub(super) fn missed(&mut self, hub: &mut Hub, party: usize, run: u64, requests: &[u64]) {
         if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
             return;
@@ -201,7 +201,7 @@ impl Desk {
             let clients =
                 missed.iter().filter_map(|guest| Some(self.visitors.get(guest)?.client.name.clone()));
             let clients: Vec<String> = clients.collect();
-            self.absent.extend(clients);
+            self.absent.note(clients, Instant::now());
             return self.take_apart(hub, run, false);
         }
         // After a pause, or a party that always says so would have it proposed without end.

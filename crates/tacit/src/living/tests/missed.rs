@@ -94,10 +94,10 @@ fn who_was_to_meet_a_client_that_goes_as_the_run_begins_asks_anew_at_once() {
     end_well(parties, 0);
 }
 
-/// Alice asks two parties alone, in company of bob. He waits for her once, and for a moment; what she asks for later is nobody's
+/// Alice asks two parties alone, in company of bob. He waits for her once, and for a moment; what she asks for next is nobody's
 /// company, though runs wait for a second instance for as long as they may.
 #[test]
-fn who_asks_some_parties_alone_is_in_no_batch_again() {
+fn who_asks_some_parties_alone_is_in_no_batch_for_a_while() {
     let house = House { batch: 2, ..House::new() };
     let program = square();
     let parties = house.serve(&program);

@@ -5,7 +5,10 @@ use crate::state::Made;
 use crate::{Compiled, Fill, Local, Residents, Run};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
+
+const MINUTE: Duration = Duration::from_mins(1);
 
 fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
     let mut builder = Builder::new();
@@ -44,7 +47,11 @@ struct World {
 impl World {
     /// That keep numbers under these names.
     fn new(names: &[&str], numbers: &[i64]) -> Self {
-        let (local, folder) = (Local::new("replicated").unwrap(), tempfile::tempdir().unwrap());
+        Self::under("replicated", names, numbers)
+    }
+
+    fn under(protocol: &str, names: &[&str], numbers: &[i64]) -> Self {
+        let (local, folder) = (Local::among(protocol, 3).unwrap(), tempfile::tempdir().unwrap());
         let states = local.open_states(folder.path()).unwrap();
         let mut own = Self { local, folder, states };
         let numbers: Vec<Value> = numbers.iter().map(|one| number(*one)).collect();
@@ -65,7 +72,7 @@ impl World {
 
     /// A run that began with version 1 has put these numbers away as this version, at these parties alone.
     fn torn(&mut self, names: &[&str], numbers: &[i64], version: u64, parties: &[usize]) {
-        let other = Self::new(names, numbers);
+        let other = Self::under(&self.local.protocol, names, numbers);
         for &party in parties {
             self.states[party].put(made(&other.states[party], names, version)).unwrap();
         }
@@ -216,4 +223,140 @@ fn what_one_run_kept_is_passed_over_together() {
     assert_eq!(world.read("x"), Ok(number(3)));
     assert_eq!([0, 1, 2].map(|party| world.standing(party, "y", 2)), [Some(Standing::Dropped); 3]);
     assert_eq!(world.read("y"), Ok(number(-1)));
+}
+
+/// A run has left both names' second versions at all parties, and another one the third of `y` at two. Who reads `x` has told nobody of
+/// `y`, and passes nothing over there.
+#[test]
+fn what_nobody_told_of_is_not_passed_over() {
+    let mut world = World::new(&["x", "y"], &[1, -1]);
+    world.torn(&["x", "y"], &[2, -2], 2, &[0, 1, 2]);
+    world.torn(&["y"], &[-3], 3, &[0, 2]);
+    let refused = world.read("x").unwrap_err();
+    assert!(refused.contains("another run has kept y@3 meanwhile"), "{refused}");
+    assert_eq!([0, 1, 2].map(|party| world.standing(party, "x", 2)), [Some(Standing::Pending); 3]);
+    assert_eq!([0, 2].map(|party| world.standing(party, "y", 3)), [Some(Standing::Pending); 2]);
+    assert_eq!((world.read("y"), world.read("x")), (Ok(number(-2)), Ok(number(2))));
+}
+
+/// What a run of an honest party does, and when.
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    /// Says that it is about to settle its version.
+    Says,
+    /// Settles it if all have said so by then, and ends; or ends without.
+    Ends,
+}
+
+/// Two honest parties, and two runs at each: in one the party that deviates has the second version read, in the other the third. What
+/// it says to whom comes when it likes, and so it chooses the order of all steps, and which runs end before they have settled. In no
+/// order do two parties settle different versions.
+#[test]
+fn two_runs_that_are_told_different_things_settle_one_version() {
+    let kept = World::new(&["x"], &[1]);
+    let states = [&kept.states[0], &kept.states[2]];
+    // Each has two steps, and comes twice in an order.
+    let runs = [(0, 2), (1, 2), (0, 3), (1, 3)];
+    let mut orders = vec![Vec::new()];
+    for _ in 0..8 {
+        let longer = |order: &Vec<usize>| -> Vec<Vec<usize>> {
+            let is_left = |run: &usize| order.iter().filter(|one| *one == run).count() < 2;
+            (0..4).filter(is_left).map(|run| [&order[..], &[run]].concat()).collect()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    assert_eq!(orders.len(), 2520);
+    let mut settled_by_all = [0; 2];
+    for (order, lost) in orders.iter().flat_map(|order| [0b0000, 0b0110, 0b1001].map(|lost| (order, lost))) {
+        let homes = states.map(|state| {
+            let mut home = State::new();
+            for version in [2, 3] {
+                home.put(made(state, &["x"], version)).unwrap();
+            }
+            Arc::new(Mutex::new(home))
+        });
+        let begun = |(party, _): (usize, u64)| {
+            Some(State::apart(&homes[party], reader("x").program(), &Fill::new()).unwrap())
+        };
+        let mut apart = runs.map(begun);
+        let mut said = [false; 4];
+        for (place, &run) in order.iter().enumerate() {
+            let (_, version) = runs[run];
+            let passable = if version == 2 { passes(3) } else { Passable::new() };
+            let step = if order[..place].contains(&run) { Step::Ends } else { Step::Says };
+            let Some(state) = &mut apart[run] else { continue };
+            if step == Step::Says {
+                said[run] = state.claim(&[("x".to_owned(), version)], &passable, MINUTE).is_ok();
+            } else if said[run] && said[run ^ 1] && lost >> run & 1 == 0 {
+                state.settle("x", version, &passable).unwrap();
+            }
+            if step == Step::Ends || !said[run] {
+                apart[run] = None;
+            }
+        }
+        let counts = |version: u64| {
+            let settled = |home: &&Arc<Mutex<State>>| {
+                at(home).version("x", version).is_some_and(|one| one.standing == Standing::Settled)
+            };
+            homes.iter().filter(settled).count()
+        };
+        let [second, third] = [counts(2), counts(3)];
+        assert!(second == 0 || third == 0, "{order:?}, lost {lost:04b}");
+        for (all, count) in settled_by_all.iter_mut().zip([second, third]) {
+            *all += usize::from(count == 2);
+        }
+    }
+    assert!(settled_by_all.iter().all(|all| *all > 0), "{settled_by_all:?}");
+}
+
+/// A run that put the third version away is under way at one party, and hears there that all have. Nobody settles the second
+/// meanwhile, also where no two parties hold the same part of a share; and somebody does once it has ended.
+#[test]
+fn nobody_settles_what_some_party_may_be_about_to_pass_over() {
+    for protocol in ["replicated", "gmw"] {
+        let mut world = World::under(protocol, &["x"], &[1]);
+        world.torn(&["x"], &[2], 2, &[0, 1, 2]);
+        world.torn(&["x"], &[3], 3, &[0, 2]);
+        let homes: Vec<_> = world.states.drain(..).map(|state| Arc::new(Mutex::new(state))).collect();
+        let apart =
+            |home: &Arc<Mutex<State>>| State::apart(home, reader("x").program(), &Fill::new()).unwrap();
+        let mut late = apart(&homes[2]);
+        late.claim_new(vec![("x".to_owned(), 3)]).unwrap();
+        for _ in 0..2 {
+            world.states = homes.iter().map(apart).collect();
+            let refused = world.read("x").unwrap_err();
+            assert!(refused.contains("another run is about to settle x@3"), "{protocol}: {refused}");
+            world.states.clear();
+            for home in &homes {
+                assert_eq!(at(home).version("x", 2).unwrap().standing, Standing::Pending, "{protocol}");
+            }
+        }
+        drop(late);
+        world.states = homes.iter().map(apart).collect();
+        assert_eq!(world.read("x"), Ok(number(2)), "{protocol}");
+    }
+}
+
+/// Runs of one version share it, one that is settled is in nobody's way, and what a lost run has said binds for a while.
+#[test]
+fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
+    let mut world = stuck();
+    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
+    let apart = || State::apart(&home, reader("x").program(), &Fill::new()).unwrap();
+    let (second, third) = ([("x".to_owned(), 2)], [("x".to_owned(), 3)]);
+    let [mut one, mut other, mut late] = [(); 3].map(|()| apart());
+    one.claim(&second, &passes(3), MINUTE).unwrap();
+    other.claim(&second, &passes(3), MINUTE).unwrap();
+    drop((one, other));
+    let refused = late.claim(&third, &Passable::new(), MINUTE).unwrap_err().to_string();
+    assert!(refused.contains("another run is about to settle x@2"), "{refused}");
+    let after = |seconds| Instant::now() + Duration::from_secs(seconds);
+    at(&home).admit_claim(&third, after(50)).unwrap_err();
+    // A minute later its run has ended everywhere; and who comes first then goes first.
+    at(&home).admit_claim(&third, after(61)).unwrap();
+    late.claim(&second, &passes(3), MINUTE).unwrap_err();
+    at(&home).settle("x", 3, &Passable::new()).unwrap();
+    apart().claim_new(vec![("x".to_owned(), 4)]).unwrap();
+    let refused = late.claim(&second, &passes(3), MINUTE).unwrap_err().to_string();
+    assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
 }

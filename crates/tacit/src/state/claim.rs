@@ -1,0 +1,103 @@
+//! Which version of a name a party's runs are about to settle: of those that can't both count, one at a time.
+//!
+//! Runs go side by side, and a party that deviates can tell two of them different things: then one comes to a version, and the other
+//! to one that was made without it. A party settles a version once all others have said that they are about to, and says so itself
+//! under a *claim*: as long as it stands, no other run here says so of a version that can't count beside it. So no two honest parties
+//! settle such versions, and erase what the other needs.
+//!
+//! A claim is its run's. If that ends before the version is settled, others may still have heard what this party said, and not yet
+//! that the run has ended: the claim stays for longer than a link may be silent. It stands in the way of nothing else, as the next
+//! run begins with the same version, unless somebody lies.
+
+use super::settle::Passable;
+use super::{Standing, State, at};
+use crate::Error;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// All claims of a party, by name and version.
+#[derive(Debug, Default)]
+pub(super) struct Claims(BTreeMap<(String, u64), Claim>);
+
+#[derive(Debug, Default)]
+struct Claim {
+    /// The runs that have it.
+    runs: usize,
+    /// How long it stays without any.
+    until: Option<Instant>,
+}
+
+/// What one run has claimed. Dropped with the run.
+#[derive(Debug)]
+pub(super) struct Claimed {
+    home: Arc<Mutex<State>>,
+    values: Vec<(String, u64)>,
+    /// For how long after that, if its versions aren't settled by then.
+    stays: Duration,
+}
+
+impl Drop for Claimed {
+    fn drop(&mut self) {
+        let until = Some(Instant::now() + self.stays);
+        let Claims(claims) = &mut at(&self.home).claims;
+        for value in &self.values {
+            if let Some(claim) = claims.get_mut(value) {
+                claim.runs = claim.runs.saturating_sub(1);
+                claim.until = claim.until.max(until);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Claims what is about to be settled, with all that its run kept, until so long after this run has ended; what is settled needs
+    /// no claim. A run that has the state to itself needs none.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it; and as [`State::settle`] would.
+    pub(super) fn claim(
+        &mut self,
+        values: &[(String, u64)],
+        passable: &Passable,
+        stays: Duration,
+    ) -> Result<(), Error> {
+        let Some(home) = self.home.clone() else { return self.settled_with(values, passable).map(drop) };
+        let mut own = at(&home);
+        let values = own.settled_with(values, passable)?;
+        own.admit_claim(&values, Instant::now())?;
+        drop(own);
+        self.claimed.push(Claimed { home, values, stays });
+        Ok(())
+    }
+
+    /// Claims what is about to be put away. It ends with the run: the next one that keeps something is not to wait, and two that put
+    /// versions away do so in the order of their numbers, or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it.
+    pub(super) fn claim_new(&mut self, values: Vec<(String, u64)>) -> Result<(), Error> {
+        let Some(home) = self.home.clone() else { return Ok(()) };
+        at(&home).admit_claim(&values, Instant::now())?;
+        self.claimed.push(Claimed { home, values, stays: Duration::ZERO });
+        Ok(())
+    }
+
+    pub(super) fn admit_claim(&mut self, values: &[(String, u64)], now: Instant) -> Result<(), Error> {
+        self.claims.0.retain(|_, claim| claim.runs > 0 || claim.until.is_some_and(|until| now < until));
+        // What is settled keeps out by itself what was made without it; what isn't there yet is about to be put away.
+        let is_open = |(name, number): &&(String, u64)| {
+            self.version(name, *number).is_none_or(|version| version.standing == Standing::Pending)
+        };
+        let open = || self.claims.0.keys().filter(is_open);
+        let bars = |(name, number): &(String, u64)| open().find(|(other, at)| other == name && at != number);
+        if let Some((name, number)) = values.iter().find_map(bars) {
+            let reason = format!("another run is about to settle {name}@{number}: try again in a while");
+            return Err(Error::Refused(reason));
+        }
+        for value in values {
+            self.claims.0.entry(value.clone()).or_default().runs += 1;
+        }
+        Ok(())
+    }
+}
