@@ -106,8 +106,8 @@ fn beside(
     (parties.map(|(party, _)| party), askers)
 }
 
-fn deserts(then: Then, have_left: &Arc<AtomicBool>) -> Option<Box<dyn Attacker>> {
-    Some(Box::new(Deserts { then, left: [false; 2], have_left: have_left.clone() }))
+fn deserts(then: Then, have_left: &Arc<AtomicBool>) -> Box<dyn Attacker> {
+    Box::new(Deserts { then, left: [false; 2], have_left: have_left.clone() })
 }
 
 /// The client is told that the run has ended well, and so it has for those who said so.
@@ -116,7 +116,7 @@ fn who_aborts_after_the_others_goodbyes_takes_nothing_back() {
     for check_failed in [false, true] {
         let house = House::new();
         let (parties, askers) =
-            beside(&house, move |_| deserts(Then::Aborts { check_failed }, &Arc::default()));
+            beside(&house, move |_| Some(deserts(Then::Aborts { check_failed }, &Arc::default())));
         enrol_key(&house, &askers, &keeper(), "ann's", 3);
         if !check_failed {
             // It counts for nothing.
@@ -142,7 +142,7 @@ fn a_run_that_has_ended_well_is_told_so_though_the_server_stops() {
     let seen = have_left.clone();
     let (parties, askers) = beside(&house, move |run| match run {
         0 => None,
-        1 => deserts(Then::Waits, &seen),
+        1 => Some(deserts(Then::Waits, &seen)),
         _ => Some(Box::new(Accuses)),
     });
     enrol_key(&house, &askers, &keeper, "ann's", 3);
