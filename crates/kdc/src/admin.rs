@@ -237,7 +237,7 @@ fn made(principal: &str, change: Change) -> Result<Vec<u8>, Failure> {
 /// Sends an order through the front: what it says that the servers say.
 fn send(folder: &Path, settings: &Settings, bytes: &[u8]) -> Result<String, Failure> {
     let order = std::str::from_utf8(bytes).map_err(|error| Failure::Refused(error.to_string()))?;
-    let bytes = OrderKey::load(folder)?.sign(order).into_bytes();
+    let bytes = OrderKey::load(folder)?.sign(&settings.realm, order).into_bytes();
     let mut front = TcpStream::connect(&settings.orders)?;
     front.set_read_timeout(Some(Duration::from_mins(1)))?;
     wire::write(&mut front, Kind::Order, &bytes)?;

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::messages::Name;
 use crate::order::{self, AdminKey, Change, Order};
 use crate::programs::TOLD;
 use crate::realm::{Orders, Principals, Settings};
@@ -22,6 +23,8 @@ const HASH: usize = 32;
 const BUCKETS: usize = TOLD / HASH;
 /// Bytes of a list at most: whoever says more has others ask no further.
 const MOST: u64 = 1 << 24;
+/// Differences that are told one by one, and old keys of each.
+const SHOWN: usize = 20;
 
 /// What a server knows of a principal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +129,13 @@ impl Reader<'_> {
         }
         let read = |(at, (mut bytes, length)): (usize, (Vec<u8>, u64))| {
             bytes.truncate(length as usize);
-            let wrong = |error| Failure::Refused(format!("{} told no list: {error}", self.name(at)));
-            serde_json::from_slice(&bytes).map_err(wrong)
+            let wrong = |what| Failure::Refused(format!("{} told {what}", self.name(at)));
+            let list: List = serde_json::from_slice(&bytes).map_err(|_| wrong("no list"))?;
+            // They are shown, in logs too.
+            if list.keys().any(|name| Name::of_text(name).is_none()) {
+                return Err(wrong("a list with a name that no principal can have"));
+            }
+            Ok(list)
         };
         all.into_iter().zip(lengths).enumerate().map(read).collect::<Result<_, _>>().map(Some)
     }
@@ -158,7 +166,7 @@ impl Reader<'_> {
 
     /// An order that this server can still carry out: of the admin, of this name, and later than what it has.
     fn missed(&self, name: &str, sent: &str, principals: &Principals) -> Option<Order> {
-        let bytes = self.admin.open(sent)?.as_bytes();
+        let bytes = self.admin.open(&self.settings.realm, sent)?.as_bytes();
         let order = Order::read(bytes).ok().filter(|order| order.principal == name)?;
         let has_share = || self.holds.contains(&order::record(bytes));
         let fits = match order.change {
@@ -170,10 +178,16 @@ impl Reader<'_> {
         (fits && order.number > order.least(&principals.orders(name))).then_some(order)
     }
 
-    /// What the servers differ on, in words.
+    /// What the servers differ on, in words, as far as there is room for it: any of them can make its list long.
     fn differences(&self, lists: &[List]) -> Vec<String> {
         let names: BTreeSet<&String> = lists.iter().flat_map(BTreeMap::keys).collect();
-        names.into_iter().filter_map(|name| self.difference(name, lists)).collect()
+        let mut all = names.into_iter().filter_map(|name| self.difference(name, lists));
+        let mut differ: Vec<String> = all.by_ref().take(SHOWN).collect();
+        match all.count() {
+            0 => {}
+            more => differ.push(format!("and {more} more")),
+        }
+        differ
     }
 
     fn difference(&self, name: &str, lists: &[List]) -> Option<String> {
@@ -202,7 +216,10 @@ impl Reader<'_> {
                 |entry: &Entry| if entry.revoked { "has it locked" } else { "has it unlocked" }.to_owned();
             format!("{name}: {}; repeat the order (tacit-kdc lock or unlock)", each(&locked))
         } else {
-            let old = |entry: &Entry| format!("has {:?}", entry.old);
+            let old = |entry: &Entry| {
+                let (shown, all) = (entry.old.iter().take(SHOWN).collect::<Vec<_>>(), entry.old.len());
+                format!("has {shown:?}{}", if all > SHOWN { format!(" of {all}") } else { String::new() })
+            };
             format!(
                 "{name}: of its old keys {}; wait until they end with the first order after their tickets, or delete it and \
                  add it again",

@@ -2,6 +2,7 @@
 
 use crate::enctype::Enctype;
 use crate::messages::Name;
+use crate::order::RECORDS;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -261,6 +262,19 @@ impl Principals {
         self.begun.insert(record.to_owned());
     }
 
+    /// Notes records that are kept and of which nothing is known, as begun: nothing may be under way. The other servers may have carried
+    /// out their orders, and else they would stay for ever, never with fresh shares. Whether there are any.
+    pub fn begin_strays(&mut self, kept: &BTreeSet<String>) -> bool {
+        let keys = self.records();
+        let is_known = |record: &&String| {
+            keys.contains(*record) || self.begun.contains(*record) || self.ended.contains(*record)
+        };
+        let strays: Vec<String> =
+            kept.iter().filter(|record| record.starts_with(RECORDS) && !is_known(record)).cloned().collect();
+        self.begun.extend(strays.iter().cloned());
+        !strays.is_empty()
+    }
+
     /// Notes that a record's key has ended, or that its order came to nothing.
     pub fn finish(&mut self, record: &str) {
         self.begun.remove(record);
@@ -361,6 +375,21 @@ mod tests {
         assert!(principals.find(&Name { kind: 1, parts: vec!["a[1]".into()] }).is_none());
         fs::write(&path, b"{\"ann\": {}}").unwrap();
         assert!(Principals::load(&path).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_of_no_order_that_is_known_counts_as_begun() {
+        let mut principals = Principals::default();
+        principals.put_key("ann", (1, "key 1".into()), (String::new(), 0), 100, 50);
+        principals.put_key("ann", (2, "key 2".into()), (String::new(), 0), 100, 50);
+        principals.begin("key 3");
+        principals.finish("key 4");
+        let kept = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let known = ["key 1", "key 2", "key 3", "key 4", "weights"];
+        assert!(!principals.begin_strays(&kept(&known)));
+        assert!(principals.begin_strays(&kept(&[&known[..], &["key 5"]].concat())));
+        assert_eq!(principals.begun(), ["key 3", "key 5"]);
+        assert_eq!(principals.ended(), ["key 4"]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub fn all(folder: &Path, within: Duration) -> Result<usize, Failure> {
         Ok(run.outputs.iter().flatten().map(|told| to_bytes(told, 1).swap_remove(0)).collect())
     };
     let holds = kept(state.list());
+    principals.begin_strays(&holds);
     let (settings, admin) = (&settings, &admin);
     let reader = Reader { me, names: &names, settings, admin, holds: &holds, old_too: true, now: now() };
     let settled = reader.settle(&mut principals, &mut tell)?;

@@ -196,7 +196,7 @@ impl Node {
             self.put(&file, |principals| principals.begin(&record))?;
         }
         if let Err(error) = self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED }) {
-            // Else the others may have carried it out.
+            // Once it has begun, the others may have carried it out.
             if keeps && matches!(error, Error::Declined { .. }) {
                 self.put(&file, |principals| principals.forget(&record))?;
             }
@@ -255,7 +255,9 @@ impl Node {
 
     fn told(&self, sent: &[u8]) -> Vec<u8> {
         let foreign = || Failure::Refused("the realm's admin didn't sign this".to_owned());
-        let opened = std::str::from_utf8(sent).ok().and_then(|sent| Some((sent, self.admin_key.open(sent)?)));
+        let opened = std::str::from_utf8(sent)
+            .ok()
+            .and_then(|sent| Some((sent, self.admin_key.open(&self.settings.realm, sent)?)));
         let told = opened.ok_or_else(foreign).and_then(|(sent, order)| self.obey(sent, order.as_bytes()));
         let told = told.unwrap_or_else(|error| format!("{REFUSED}: {error}"));
         log(format_args!("order: {told}"));
@@ -346,7 +348,8 @@ impl Server {
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
         let mut principals = Principals::load(&file)?;
-        if drop_ended(&mut state, &mut principals)? {
+        let has_dropped = drop_ended(&mut state, &mut principals)?;
+        if principals.begin_strays(&kept(state.list())) || has_dropped {
             principals.save(&file)?;
         }
         let serving = Serving {

@@ -5,6 +5,7 @@ use crate::state::{Keeping, NO_STATE};
 use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use tacit_engine::supply::{Blocks, Supply};
 use tacit_engine::{Clear, Client, Engine, KeptShare, Material, Observer, Participants, Protocol, executor};
 use tacit_net::{Mesh, Phase};
@@ -32,6 +33,9 @@ pub struct Endpoint {
     pub instances: u64,
     /// What else everybody has to say alike: the run's number and who plays the plan's names, where clients come and go.
     pub bound: String,
+    /// Where an error goes that comes once a party has all that it learns and keeps. It leaves then, and others count on that: the
+    /// run has ended well for it. Without this, such an error is the run's.
+    pub(crate) late: Option<Sender<Error>>,
 }
 
 /// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
@@ -71,6 +75,7 @@ impl Endpoint {
             rest: None,
             instances: 1,
             bound: String::new(),
+            late: None,
         })
     }
 
@@ -106,6 +111,7 @@ impl Endpoint {
     pub fn under(&self, protocol: Arc<dyn Protocol>) -> Result<Self, Error> {
         let rest = self.rest.as_ref().map(|(compiled, _)| compiled.clone());
         let new = Self::new(&self.compiled, protocol, self.parties.clone(), self.clients.clone())?;
+        let new = Self { late: self.late.clone(), ..new };
         new.bound_to(self.bound.clone()).repeated(self.times, rest, self.instances)
     }
 
@@ -443,7 +449,13 @@ pub(crate) fn party(
         Some(session) => Traffic::of(session.mesh()).map_err(|error| aborted(error.into()))?,
         None => Traffic::default(),
     };
-    engine.close().map_err(aborted)?;
+    if let Err(error) = engine.close().map_err(aborted) {
+        match &endpoint.late {
+            // If nobody hears it, nobody asks.
+            Some(late) => drop(late.send(error)),
+            None => return Err(error),
+        }
+    }
     let read = keeping.map_or_else(Vec::new, |keeping| keeping.read);
     Ok(Played { rounds, traffic, material: None, read, kept })
 }

@@ -36,6 +36,12 @@ pub enum Error {
         /// Why, as it puts it.
         reason: String,
     },
+    /// A run that parties wanted had begun, and this party has nothing to show of its end: others may have ended it well.
+    #[error("the run had begun, and broke off here: {reason}")]
+    BrokeOff {
+        /// Why.
+        reason: String,
+    },
     /// The run was aborted.
     #[error("the run was aborted{}: {cause}{}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause), counted(*attempt), address(cause))]
     Aborted {
@@ -186,6 +192,7 @@ impl Error {
         matches!(
             self,
             Self::Aborted { .. }
+                | Self::BrokeOff { .. }
                 | Self::Feed(_)
                 | Self::NotDestroyed { .. }
                 | Self::AfterKeeping { .. }

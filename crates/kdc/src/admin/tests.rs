@@ -99,9 +99,9 @@ fn clients_alone_are_let_in_from_elsewhere_and_the_front_has_no_key() {
     assert!(inside.into_iter().all(|address| address.starts_with("127.0.0.1:")));
     let parties = fs::read_to_string(realm.join("P1/parties.toml")).unwrap();
     assert!(!parties.contains("0.0.0.0"), "{parties}");
-    let sent = OrderKey::load(&realm.join("admin")).unwrap().sign("order");
+    let sent = OrderKey::load(&realm.join("admin")).unwrap().sign("R.EXAMPLE", "order");
     for server in ["P0", "P1", "P2"].map(|part| realm.join(part)) {
-        assert_eq!(AdminKey::load(&server).unwrap().open(&sent), Some("order"));
+        assert_eq!(AdminKey::load(&server).unwrap().open("R.EXAMPLE", &sent), Some("order"));
         assert!(OrderKey::load(&server).is_err(), "the admin alone signs");
     }
     assert!(OrderKey::load(&realm.join("front")).is_err() && AdminKey::load(&realm.join("front")).is_err());

@@ -33,13 +33,13 @@ impl Realm {
     fn signed(&mut self, name: &str, change: Change) -> String {
         self.number += 1;
         let order = Order { principal: name.into(), change, at: 1000, number: self.number };
-        self.key.sign(std::str::from_utf8(&order.to_bytes().unwrap()).unwrap())
+        self.key.sign("R", std::str::from_utf8(&order.to_bytes().unwrap()).unwrap())
     }
 
     /// An order that these servers carry out. All of them have their shares of its key.
     fn order(&mut self, name: &str, change: Change, servers: &[usize]) -> String {
         let sent = self.signed(name, change);
-        let bytes = self.admin.open(&sent).unwrap().as_bytes();
+        let bytes = self.admin.open("R", &sent).unwrap().as_bytes();
         let order = Order::read(bytes).unwrap();
         for (at, principals) in self.servers.iter_mut().enumerate() {
             if matches!(order.change, Change::Key { .. }) {
@@ -155,7 +155,7 @@ fn no_server_makes_another_carry_out_what_was_not_ordered_or_an_older_order() {
     let other = Realm::new();
     let text = |order: &Order| String::from_utf8(order.to_bytes().unwrap()).unwrap();
     let forged = Order { principal: "ann".into(), change: Change::Unlock, at: 1000, number: 1 << 91 };
-    let forged = other.key.sign(&text(&forged));
+    let forged = other.key.sign("R", &text(&forged));
     let all = [
         lies(&unlock, Change::Unlock),
         lies(&never, Change::Delete),
@@ -186,4 +186,45 @@ fn no_server_makes_another_carry_out_what_was_not_ordered_or_an_older_order() {
     let [.., third] = realm.settle(&of_ann);
     assert!(third.carried.is_empty() && third.differ.len() == 1);
     assert_ne!(lock, unlock);
+}
+
+/// The first server deviates.
+#[test]
+fn a_list_with_what_names_nobody_is_refused_and_a_long_one_is_told_in_part() {
+    let (key, names) = (Realm::new(), ["P0", "P1", "P2"].map(str::to_owned));
+    let holds = BTreeSet::new();
+    let (admin, settings) = (&key.admin, &key.settings);
+    let reader = Reader { me: 1, names: &names, settings, admin, holds: &holds, old_too: true, now: 2000 };
+    let settled = |those: &[String]| {
+        let mut lies = Principals::default();
+        for name in those {
+            (0..50)
+                .for_each(|kvno| lies.put_key(name, (kvno, format!("key {kvno}")), Default::default(), 1, 1));
+        }
+        let list = serde_json::to_vec(&super::of(&lies)).unwrap();
+        let mut step = 0;
+        let mut tell = |own: &[u8]| {
+            let said = match step % (2 + list.len().div_ceil(TOLD)) {
+                0 => hashes(&super::of(&lies)).concat(),
+                1 => (list.len() as u64).to_le_bytes().to_vec(),
+                part => list.chunks(TOLD).nth(part - 2).unwrap().to_vec(),
+            };
+            step += 1;
+            Ok([&said[..], own, own].map(crate::server::padded).to_vec())
+        };
+        reader.settle(&mut Principals::default(), &mut tell)
+    };
+    for name in ["", "a\nP2: all is well", "a@B", &"a".repeat(201)] {
+        let refused = settled(&[name.to_owned()]).unwrap_err().to_string();
+        assert_eq!(refused, "P0 told a list with a name that no principal can have");
+    }
+    let differ = settled(&(0..50).map(|name| format!("a{name}")).collect::<Vec<_>>()).unwrap().differ;
+    assert!(differ.len() == SHOWN + 1 && differ[SHOWN] == "and 30 more", "{differ:?}");
+    // Of many old keys some are shown.
+    let old = |kvnos: std::ops::Range<u64>| {
+        let entry = Entry { old: kvnos.collect(), ..Entry::default() };
+        List::from([("ann".to_owned(), entry)])
+    };
+    let told = reader.differences(&[old(0..50), old(0..1), old(0..1)]);
+    assert!(told[0].contains("18, 19] of 50, P1 has [0], P2"), "{told:?}");
 }

@@ -18,8 +18,9 @@ const PUBLIC: &str = "orders.pub";
 const BYTES: usize = 32;
 /// Digits of a signature.
 const SIGNATURE: usize = 128;
-/// What stands before an order where it is signed, so that nothing else that the key may sign is one.
-const LABEL: &[u8] = b"tacit kdc order 1: ";
+/// What stands before an order where it is signed, with its realm, so that nothing else that the key may sign is one: no order of
+/// another realm either, whose admin may have the same key.
+const LABEL: &str = "tacit kdc order 1: ";
 
 /// The admin's key.
 pub struct OrderKey(Ed25519KeyPair);
@@ -60,9 +61,9 @@ impl OrderKey {
         AdminKey(bytes)
     }
 
-    /// An order as it is sent: behind its signature.
-    pub fn sign(&self, order: &str) -> String {
-        let signature = self.0.sign(&[LABEL, order.as_bytes()].concat());
+    /// An order of a realm as it is sent: behind its signature.
+    pub fn sign(&self, realm: &str, order: &str) -> String {
+        let signature = self.0.sign(signed(realm, order).as_bytes());
         let mut sent = String::with_capacity(SIGNATURE + order.len());
         push_digits(&mut sent, signature.as_ref());
         sent.push_str(order);
@@ -90,13 +91,19 @@ impl AdminKey {
         write(&folder.join(PUBLIC), &self.0)
     }
 
-    /// The order that was sent, if its signature is right.
-    pub fn open<'o>(&self, sent: &'o str) -> Option<&'o str> {
+    /// The order of a realm that was sent, if its signature is right.
+    pub fn open<'o>(&self, realm: &str, sent: &'o str) -> Option<&'o str> {
         let (signature, order) = sent.split_at_checked(SIGNATURE)?;
-        let signed = [LABEL, order.as_bytes()].concat();
-        let verified = UnparsedPublicKey::new(&ED25519, &self.0).verify(&signed, &bytes_of(signature)?);
+        let signed = signed(realm, order);
+        let key = UnparsedPublicKey::new(&ED25519, &self.0);
+        let verified = key.verify(signed.as_bytes(), &bytes_of(signature)?);
         verified.is_ok().then_some(order)
     }
+}
+
+/// What is signed of an order: no realm has a line's end in its name.
+fn signed(realm: &str, order: &str) -> String {
+    format!("{LABEL}{realm}\n{order}")
 }
 
 /// What was ordered, whoever signed it: of what this server has verified before.
@@ -146,19 +153,20 @@ mod tests {
         let public = OrderKey::draw(folder.path()).unwrap();
         assert!(OrderKey::draw(folder.path()).is_err(), "no key is written over");
         public.save(folder.path()).unwrap();
-        let sent = OrderKey::load(folder.path()).unwrap().sign("order");
-        assert_eq!(AdminKey::load(folder.path()).unwrap().open(&sent), Some("order"));
+        let sent = OrderKey::load(folder.path()).unwrap().sign("R", "order");
+        assert_eq!(AdminKey::load(folder.path()).unwrap().open("R", &sent), Some("order"));
+        assert_eq!(public.open("S", &sent), None);
         assert_eq!(unsigned(&sent), "order");
         for at in 0..sent.len() {
             let mut changed = sent.clone().into_bytes();
             changed[at] ^= 1;
-            assert_eq!(public.open(&String::from_utf8(changed).unwrap()), None);
-            assert_eq!(public.open(&sent[..at]), None);
+            assert_eq!(public.open("R", &String::from_utf8(changed).unwrap()), None);
+            assert_eq!(public.open("R", &sent[..at]), None);
         }
         // Neither in digits of another form.
-        assert_eq!(public.open(&format!("{}order", sent[..SIGNATURE].to_uppercase())), None);
+        assert_eq!(public.open("R", &format!("{}order", sent[..SIGNATURE].to_uppercase())), None);
         let other = tempfile::tempdir().unwrap();
-        assert_eq!(OrderKey::draw(other.path()).unwrap().open(&sent), None);
+        assert_eq!(OrderKey::draw(other.path()).unwrap().open("R", &sent), None);
         for text in ["", "00", &"g".repeat(64), &"0".repeat(65)] {
             fs::write(folder.path().join(SECRET), text).unwrap();
             fs::write(folder.path().join(PUBLIC), text).unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::admin;
 use crate::order::{self, Change, Order, OrderKey};
-use crate::server::now;
+use crate::server::{Server, now};
 use crate::testing::{ENCTYPE, REALM, ports};
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -16,6 +16,14 @@ use tacit::{Compiled, Fill, Local, Residents, Run};
 const NAMES: [&str; 3] = ["P0", "P1", "P2"];
 /// One that is in use, and two old ones.
 const RECORDS: [&str; 3] = ["key 1", "key 2", "key 3"];
+
+/// One of no order that is known.
+const STRAY: &str = "key 9";
+
+fn has_stray(folder: &Path) -> bool {
+    let config = Config::load(&folder.join("parties.toml")).unwrap();
+    kept(State::of(&config, &folder.join("state")).unwrap().list()).contains(STRAY)
+}
 
 fn value() -> Value {
     Value { shape: vec![5], data: Data::Bool(vec![true, false, true, true, false]) }
@@ -69,6 +77,11 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
     for record in RECORDS {
         run(&folders, &keeps, &Fill::new().keeping("record", record), &[value()]).unwrap();
     }
+    // Of an order that nobody knows of any more.
+    run(&folders, &keeps, &Fill::new().keeping("record", STRAY), &[value()]).unwrap();
+    let server = Server::open(&folders[0]).unwrap();
+    assert!(server.node().principals().begun().iter().any(|record| record == STRAY));
+    drop(server);
     let mut principals = Principals::default();
     let at = now();
     for (record, kvno, at) in [("key 3", 1, 100), ("key 2", 2, 200), ("key 1", 3, at)] {
@@ -86,6 +99,7 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
     other.save(&folders[1].join("principals.json")).unwrap();
     for told in all_of(&folders, 20) {
         let refused = told.unwrap_err().to_string();
+        assert!(folders.iter().all(|folder| has_stray(folder)), "another server may have it as a key");
         assert!(refused.contains("ann: of its key P0 has version 3, P1 has version 4"), "{refused}");
     }
 
@@ -95,7 +109,8 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
     let order = Order { principal: "ann".into(), change, at, number: 5 };
     let bytes = order.to_bytes().unwrap();
     let record = order::record(&bytes);
-    let sent = OrderKey::load(&realm.join("admin")).unwrap().sign(std::str::from_utf8(&bytes).unwrap());
+    let sent =
+        OrderKey::load(&realm.join("admin")).unwrap().sign(REALM, std::str::from_utf8(&bytes).unwrap());
     run(&folders, &keeps, &Fill::new().keeping("record", &record), &[value()]).unwrap();
     let mut ended = principals.clone();
     ended.begin(&record);
@@ -111,6 +126,7 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
         assert_eq!(told.unwrap(), 4);
     }
     let last = Principals::load(&folders[1].join("principals.json")).unwrap();
+    assert!(!folders.iter().any(|folder| has_stray(folder)), "nobody knows its order");
     assert!(last.get("ann").unwrap().kvno == 4 && last.begun().is_empty());
     for record in RECORDS.iter().chain([&record.as_str()]) {
         let opened = run(&folders, &opens, &Fill::new().reading("record", record), &[]).unwrap();

@@ -6,11 +6,14 @@ use crate::programs::{TOLD, Task, given, to_bits, to_bytes};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tacit::{Fill, Listed, Standing, Wanted};
 
 /// How often servers hold what they know of principals against what the others do.
 const LISTS: Duration = Duration::from_mins(1);
+
+/// How long a comparison may take, from where orders wait for it: however long a server says that its list is.
+const WHOLE: Duration = Duration::from_secs(30);
 
 impl Node {
     /// Holds what this server knows of principals against what the others do, once they want that, too, within such a time; takes
@@ -28,9 +31,18 @@ impl Node {
         }
         // From here on no order is carried out.
         let file = lock(&self.file);
+        let until = Instant::now() + WHOLE;
         principals.clone_from(&self.principals());
         let (broken, holds) = (principals.begun(), kept(self.asker.list()?));
-        let settled = self.reader(&holds).settle(&mut principals, &mut |own| tell(own, MEET))?;
+        let settled = self.reader(&holds).settle(&mut principals, &mut |own| {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let reason =
+                    format!("servers took more than {} s to compare what they know", WHOLE.as_secs());
+                return Err(Failure::Refused(reason));
+            }
+            tell(own, MEET.min(left))
+        })?;
         if !settled.carried.is_empty() {
             settled.ended.iter().for_each(|record| principals.finish(record));
             self.put(&file, |known| *known = principals)?;

@@ -5,8 +5,10 @@ use crate::admin::{self, Origin};
 use crate::enctype::Enctype;
 use crate::lists::Settled;
 use crate::messages::read_error;
-use crate::testing::{Realm, login};
+use crate::testing::{KRBTGT, Realm, login};
+use tacit::advanced::net::{At, Frame, FrameKind};
 use tacit::{Local, Residents, Standing};
+use tacit_testkit::react::{Act, Attacker, reacting};
 
 /// Steps as a server has them that deviates.
 pub(super) fn deviated(node: &Node, steps: &[Step]) -> Vec<Step> {
@@ -130,4 +132,41 @@ fn a_server_that_missed_an_order_takes_it_from_the_others_when_it_is_back() {
     assert!(!kept(missed.asker.list().unwrap()).contains(&old));
     let left = Principals::load(&file).unwrap();
     assert!(left.begun().is_empty() && left.ended().is_empty());
+}
+
+/// Says goodbye to the admin alone, and aborts once the others have said it: until then its own code waits for that.
+struct Deserts;
+
+impl Attacker for Deserts {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if frame.kind != FrameKind::Goodbye || to >= 2 {
+            act.send(to, frame);
+        }
+    }
+
+    fn ends(&mut self, act: &mut Act<'_>) {
+        for to in 0..2 {
+            act.send(to, Frame { kind: FrameKind::Abort, at: At::default(), payload: b"no".to_vec() });
+        }
+    }
+}
+
+/// The admin is told that its orders are carried out, and so they are at those who deviate in nothing.
+#[test]
+fn a_server_that_aborts_after_the_others_goodbyes_has_no_order_undone() {
+    let realm = Realm::of(
+        |_| (),
+        |me, server| {
+            if me == 2 {
+                server.wrap(|links| reacting(Box::new(links), Box::new(Deserts)));
+            }
+        },
+    );
+    realm.client("ann");
+    admin::change(&realm.admin(), "ann", Change::Lock).unwrap();
+    for node in &realm.nodes[..2] {
+        let principals = node.principals();
+        assert!(principals.get(KRBTGT).is_some() && principals.get("ann").unwrap().revoked);
+        assert!(principals.begun().is_empty());
+    }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Asked {
 pub(crate) struct Job {
     pub(crate) wanted: Wanted,
     pub(crate) sender: Sender<Result<Run, Error>>,
+    /// Whether it has begun here, so that it isn't declined any more.
+    pub(crate) has_begun: Arc<AtomicBool>,
 }
 
 /// What a party gives of itself, parts of keys among it, isn't left in memory.
@@ -79,9 +81,6 @@ pub struct Asker {
     is_over: Arc<AtomicBool>,
 }
 
-/// How long a run may take that has begun, as far as whoever waits for it is concerned; links have limits of their own.
-const PATIENCE: Duration = Duration::from_mins(10);
-
 impl Asker {
     pub(crate) fn new(
         sender: Sender<Asked>,
@@ -93,31 +92,41 @@ impl Asker {
     }
 
     /// Has a run, and waits for its end. Several may be under way, as many as the server has lanes; those that keep values take
-    /// turns.
+    /// turns. Once it has begun there is no limit but those of its links; and once this party has all that it learns and keeps, it has
+    /// ended well, whatever others do after that.
     ///
     /// # Errors
-    /// [`Error::Declined`] if it doesn't begin in time or at all, and the run's own.
+    /// [`Error::Declined`] if it doesn't begin in time or at all, and never once it has begun; [`Error::BrokeOff`] if this party's own
+    /// trouble, such as with its disk, ended it; and the run's own.
     pub fn run(&self, wanted: Wanted) -> Result<Run, Error> {
         let (sender, ended) = channel();
         let (want, within) = ((wanted.compiled.hash(), wanted.tag.clone()), wanted.within);
-        let gone = || declined(ENDED);
-        self.sender.send(Asked::Run(Job { wanted, sender })).map_err(|_| gone())?;
+        let has_begun = Arc::new(AtomicBool::new(false));
+        // Nobody tells any more how it ended.
+        let gone = |reason: &str| {
+            if has_begun.load(Ordering::SeqCst) {
+                return Error::BrokeOff { reason: ENDED.to_owned() };
+            }
+            declined(reason)
+        };
+        let job = Job { wanted, sender, has_begun: has_begun.clone() };
+        self.sender.send(Asked::Run(job)).map_err(|_| declined(ENDED))?;
         self.waker.wake();
         // Whatever was sent before the server's end is answered there.
-        if self.is_over.load(Ordering::SeqCst) {
-            return ended.try_recv().unwrap_or_else(|_| Err(gone()));
+        if self.is_over.load(Ordering::SeqCst) && !has_begun.load(Ordering::SeqCst) {
+            return ended.try_recv().unwrap_or_else(|_| Err(gone(ENDED)));
         }
-        let late = match ended.recv_timeout(within) {
+        match ended.recv_timeout(within) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
-            Err(RecvTimeoutError::Timeout) => {
-                declined("not all parties want the run, or its clients didn't ask for it")
-            }
-        };
-        self.sender.send(Asked::NoMore(want)).map_err(|_| gone())?;
+            Err(RecvTimeoutError::Disconnected) => return Err(gone(ENDED)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        // If the server is gone, so is the other end of what is waited for.
+        let _ = self.sender.send(Asked::NoMore(want));
         self.waker.wake();
         // It may have begun: then its end is what counts, and else the sender is dropped.
-        ended.recv_timeout(PATIENCE).unwrap_or(Err(late))
+        let late = "not all parties want the run, or its clients didn't ask for it";
+        ended.recv().unwrap_or_else(|_| Err(gone(late)))
     }
 
     /// What is kept, as [`State::list`].

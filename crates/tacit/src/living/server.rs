@@ -1,5 +1,6 @@
 //! A party that serves: its links stay, runs come and go.
 
+mod ended;
 mod play;
 mod wanted;
 
@@ -13,11 +14,11 @@ use crate::attempts::Attempts;
 use crate::auto_select::Measured;
 use crate::deployment::endpoint_of;
 use crate::endpoint::hex;
-use crate::error::link;
 use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
 use crate::state::NO_STATE;
 use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
+use ended::Ended;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -114,9 +115,6 @@ impl Drain {
 
 /// Changes the links of a run, for tests.
 type Wrap = Arc<dyn Fn(Lent) -> Box<dyn Transport> + Send + Sync>;
-
-/// A run that has ended, and how.
-type Ended = (Proposal, Result<Run, Error>);
 
 /// An offer, with what this party has to know of its program to take part in a run.
 struct Known {
@@ -352,8 +350,8 @@ impl Server {
         loop {
             let news = self.hub.next(self.pause()).map_err(Error::Setup)?;
             // First what has ended: it may be the last, and what is new may begin a run.
-            while let Ok((proposal, result)) = self.results.1.try_recv() {
-                self.has_ended(&proposal, result, told)?;
+            while let Ok(ended) = self.results.1.try_recv() {
+                self.has_ended(ended, told)?;
             }
             self.take_asked();
             for item in news {
@@ -399,43 +397,38 @@ impl Server {
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
         let ready = self.wanted.remove(&(proposal.program, proposal.tag.clone()));
         if let Some(ready) = &ready {
+            ready.job.has_begun.store(true, Ordering::SeqCst);
             self.begun.insert(*run, ready.job.sender.clone());
         }
         std::thread::spawn(move || {
             let play = std::panic::AssertUnwindSafe(|| match &ready {
                 Some(ready) => play::play_wanted(&shared, &proposal, ready, links),
-                None => play::play(&shared, &proposal, links),
+                None => (play::play(&shared, &proposal, links), None),
             });
-            let result = std::panic::catch_unwind(play).unwrap_or_else(|_| {
-                Err(Error::Feed("this party's part in it panicked, which is a fault of Tacit's".to_owned()))
+            let (result, late) = std::panic::catch_unwind(play).unwrap_or_else(|_| {
+                let reason = "this party's part in it panicked, which is a fault of Tacit's";
+                (Err(Error::Feed(reason.to_owned())), None)
             });
             // If the server is gone, nobody asks.
-            let _ = sender.send((proposal, result));
+            let _ = sender.send(Ended { proposal, result, late });
             waker.wake();
         });
     }
 
     fn has_ended<E: From<Error>>(
         &mut self,
-        proposal: &Proposal,
-        result: Result<Run, Error>,
+        ended: Ended,
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.desk.ended(proposal.run, result.is_ok());
+        self.note(&ended);
+        let Ended { proposal, result, .. } = ended;
+        let proposal = &proposal;
         if proposal.program == MEASURE {
             if let Err(error) = &result {
                 tracing::warn!(run = proposal.run, error = error.to_string(), "links were not measured");
                 self.desk.measures(Instant::now() + MEASURED_AGAIN / 10);
             }
             return Ok(());
-        }
-        self.ended += 1;
-        if let Err(error) = &result {
-            self.attempts.note(error);
-            self.desk.bear(self.attempts.left());
-            if let Some(client) = lost_in_check(error, proposal) {
-                self.desk.lost(client);
-            }
         }
         if let Some(asker) = self.begun.remove(&proposal.run) {
             return self.tell_asker(proposal, result, &asker).map_err(E::from);
@@ -501,14 +494,6 @@ fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
     if is_one { 1 } else { serving.at_once.into() }
 }
 
-/// The client of a run whose loss ended it in the middle of a check.
-fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
-    let Error::Aborted { attempt: true, cause, .. } = error else { return None };
-    let peer = &link(cause)?.peer()?.name;
-    let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
-    clients.find(|client| client == peer)
-}
-
 /// The mesh of a run: parties, then the clients that play in it.
 pub(crate) fn mesh(links: Box<dyn Transport>, config: &Config, me: usize, players: &[Player]) -> Mesh {
     let parties = config.parties().iter().map(|party| &party.name);
@@ -519,11 +504,8 @@ pub(crate) fn mesh(links: Box<dyn Transport>, config: &Config, me: usize, player
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_engine::Error as Cause;
-    use tacit_net::Limits;
-    use tacit_session::Error as SessionError;
 
-    fn proposal(clients: &[&str]) -> Proposal {
+    pub(super) fn proposal(clients: &[&str]) -> Proposal {
         let player = |client: &&str| {
             let plays = (*client).to_owned();
             (Player { client: plays.clone(), plays, print: None }, 1)
@@ -561,27 +543,5 @@ mod tests {
         assert_eq!(["replicated", "astra-malicious", "gmw"].map(|name| runs(name, None)), [4; 3]);
         assert_eq!(runs("astra-fair", None), 1);
         assert_eq!(runs("replicated", Some((State::new(), Fill::new()))), 4);
-    }
-
-    #[test]
-    fn a_client_that_is_lost_in_a_check_is_known() {
-        let mut meshes = tacit_net::memory::mesh(2, 0).into_iter().enumerate().map(|(me, links)| {
-            let names = vec!["P0".to_owned(), "alice".to_owned()];
-            Mesh::new(Box::new(links), me, names, Limits::default())
-        });
-        let mut here = meshes.next().unwrap();
-        drop(meshes);
-        let lost = here.recv(1, tacit_net::At::op(4), 1).unwrap_err();
-        let error = |attempt, cause: SessionError| Error::Aborted {
-            lane: None,
-            at: None,
-            attempt,
-            cause: Cause::Session(cause),
-        };
-        let asked = proposal(&["bob", "alice"]);
-        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &asked), Some("alice"));
-        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &proposal(&["bob"])), None);
-        assert_eq!(lost_in_check(&error(false, lost.into()), &asked), None);
-        assert_eq!(lost_in_check(&error(true, SessionError::Exhausted), &asked), None);
     }
 }

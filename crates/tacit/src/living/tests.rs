@@ -19,6 +19,7 @@ mod batches;
 mod certificates;
 mod checks;
 mod drained;
+mod goodbyes;
 mod held;
 mod kept;
 mod measured;

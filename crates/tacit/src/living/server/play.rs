@@ -10,6 +10,7 @@ use crate::living::control::{MEASURE, Player, Proposal, bound};
 use crate::run::{Given, Own};
 use crate::state::{Residents, State};
 use crate::{Endpoint, Error, Fill, Kept, Report, Run, Source};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 use tacit_net::Transport;
@@ -39,16 +40,20 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     play_on(shared, proposal, endpoint, inputs, (&fill, store.as_deref_mut()), links)
 }
 
-/// A party's part in a run that it wanted.
+/// A party's part in a run that it wanted, and what went wrong once that had ended well for it: from its goodbye on others count on that,
+/// and one that deviates would have it undone at whom it chooses.
 pub(super) fn play_wanted(
     shared: &Shared,
     proposal: &Proposal,
     ready: &Ready,
     links: Lent,
-) -> Result<Run, Error> {
+) -> (Result<Run, Error>, Option<Error>) {
     let Ready { endpoint, job } = ready;
+    let (late, said) = channel();
+    let endpoint = Endpoint { late: Some(late), ..Endpoint::clone(endpoint) };
     let inputs = job.wanted.inputs.iter().map(Option::as_ref).collect();
-    play_on(shared, proposal, Endpoint::clone(endpoint), inputs, (&job.wanted.fill, None), links)
+    let result = play_on(shared, proposal, endpoint, inputs, (&job.wanted.fill, None), links);
+    (result, said.try_recv().ok())
 }
 
 /// A party's part in a run on these inputs of its own. What the run needs of the party's state is taken apart, so that others go on,
@@ -138,4 +143,11 @@ pub(super) fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures
             );
         }
     }
+}
+
+/// Logs what went wrong once a run had ended well for this party.
+pub(super) fn log_late(proposal: &Proposal, error: &Error, failures: &mut Quota) {
+    let Some(untold) = failures.admit(Instant::now()) else { return };
+    let (run, program) = (proposal.run, hex(&proposal.program));
+    tracing::warn!(run, program, error = error.to_string(), untold, "run was aborted after its end here");
 }

@@ -110,18 +110,34 @@ impl Server {
         }
     }
 
-    /// Tells all who wait for runs that this serves no more.
+    /// Tells all who wait for runs that this serves no more. Runs under way end at once, and each has its own end: others may
+    /// count on one that has ended well here.
     pub(super) fn end_asked(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
         // Who asks from here on looks at that first.
         self.take_asked();
-        let ended = || Err(declined(ENDED));
         for (want, ready) in self.wanted.drain() {
             self.desk.unwant(&mut self.hub, &want);
-            ready.job.end(ended());
+            ready.job.end(Err(declined(ENDED)));
         }
-        for (_, asker) in self.begun.drain() {
-            let _ = asker.send(ended());
+        if self.begun.is_empty() {
+            return;
+        }
+        std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        let mut others = Vec::new();
+        while !self.begun.is_empty() {
+            let Ok(ended) = self.results.1.recv() else { break };
+            match self.begun.remove(&ended.proposal.run) {
+                Some(asker) => {
+                    self.note(&ended);
+                    log_end(&ended.proposal, &ended.result, &mut self.failures);
+                    let _ = asker.send(ended.result);
+                }
+                None => others.push(ended),
+            }
+        }
+        for ended in others {
+            let _ = self.results.0.send(ended);
         }
     }
 
@@ -139,7 +155,7 @@ impl Server {
         log_end(proposal, &result, &mut self.failures);
         // After this party's own trouble no run could go well.
         if let Err(error @ (Error::Store(_) | Error::NotDestroyed { .. } | Error::Feed(_))) = result {
-            let _ = asker.send(Err(declined(&error.to_string())));
+            let _ = asker.send(Err(Error::BrokeOff { reason: error.to_string() }));
             return Err(error);
         }
         // If nobody waits any more, nobody asks.

@@ -89,7 +89,8 @@ fn ends_its_server(house: &House, servers: [Server; 3], program: &Arc<Compiled>,
     let runs = want(&askers, program, "1", fill, inputs, LONG);
     assert!(alice.join().unwrap().is_err());
     assert!(runs[..2].iter().all(|run| matches!(run, Err(Error::Aborted { .. }))), "{runs:?}");
-    assert!(matches!(runs[2], Err(Error::Declined { .. })), "{runs:?}");
+    // It had begun: others might have ended it well.
+    assert!(matches!(runs[2], Err(Error::BrokeOff { .. })), "{runs:?}");
     let (done, _, _) = in_time(|| p2.join());
     for party in [p0, p1] {
         party.end().0.unwrap();

@@ -32,7 +32,7 @@ pub(super) fn bits(number: u8) -> Value {
 }
 
 /// What a party serves that is wanted alone, so many runs at once.
-fn serving(at_once: u16) -> Serving {
+pub(super) fn serving(at_once: u16) -> Serving {
     Serving {
         protocol: "replicated-malicious".to_owned(),
         at_once,
@@ -78,7 +78,7 @@ pub(super) fn want(
 }
 
 /// Has alice's key kept under a name.
-fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str, key: u8) {
+pub(super) fn enrol_key(house: &House, askers: &[Asker], keeper: &Arc<Compiled>, name: &str, key: u8) {
     let config = house.config("alice");
     let (program, tag) = (keeper.clone(), format!("order {name}"));
     let alice = thread::spawn({
@@ -134,7 +134,11 @@ fn parties_run_what_all_want_on_values_and_under_names_that_the_run_says() {
 }
 
 /// What a wanted run comes to at all parties, in the background.
-fn wants(askers: &[Asker; 3], keeper: &Arc<Compiled>, name: &str) -> JoinHandle<Vec<Result<Run, Error>>> {
+pub(super) fn wants(
+    askers: &[Asker; 3],
+    keeper: &Arc<Compiled>,
+    name: &str,
+) -> JoinHandle<Vec<Result<Run, Error>>> {
     let (askers, keeper, name) = (askers.clone(), keeper.clone(), name.to_owned());
     let fill = crate::Fill::new().keeping("new", &name);
     thread::spawn(move || want(&askers, &keeper, &format!("order {name}"), &fill, |_| vec![None], LONG))
