@@ -360,3 +360,21 @@ fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
     let refused = late.claim(&second, &passes(3), MINUTE).unwrap_err().to_string();
     assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
 }
+
+/// A run puts nothing away where another one is about to settle what can't count beside it; the next one does at once.
+#[test]
+fn nothing_is_put_away_beside_what_is_about_to_be_settled() {
+    let mut world = World::new(&["x"], &[1]);
+    let homes: Vec<_> = world.states.drain(..).map(|state| Arc::new(Mutex::new(state))).collect();
+    let program = keeper(&["x"]);
+    let apart = |home: &Arc<Mutex<State>>| State::apart(home, program.program(), &Fill::new()).unwrap();
+    let mut other = apart(&homes[0]);
+    other.claim_new(vec![("x".to_owned(), 7)]).unwrap();
+    world.states = homes.iter().map(apart).collect();
+    world.run(&program, &[number(2)]).map(drop).unwrap_err();
+    assert!(at(&homes[0]).version("x", 2).is_none());
+    drop(other);
+    world.states = homes.iter().map(apart).collect();
+    world.run(&program, &[number(3)]).unwrap();
+    assert_eq!(world.read("x"), Ok(number(3)));
+}
