@@ -442,8 +442,8 @@ impl Prime {
     /// The residue of what is below 2^64 + 2^62.
     #[inline(always)]
     fn sixteenfold(&self, x: u128) -> u64 {
-        let most = 4 * u128::from(self.p);
-        self.least(if x >> 64 == 0 { x as u64 } else { (x - most) as u64 })
+        let carry = (x >> 64) as u64;
+        self.least((x as u64).wrapping_sub(4 * self.p * carry))
     }
 }
 

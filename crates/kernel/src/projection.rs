@@ -16,18 +16,17 @@ const MANY: usize = 1 << 20;
 const PART: u32 = 22;
 const SOME: usize = 1 << (32 - PART);
 
-/// Adds to sum `j` the numbers that bit `j` of their words picks, one word for each. Of 2^20 that follow one another, the
-/// sizes add up to less than 2^103. It costs 128 additions of words for a number, eight at a time where the machine can; and of
-/// numbers between -2^65 and 2^65 there 192 of half words, sixteen at a time.
+/// [`add_picked`] of numbers from -2^65 to below 2^65. Whoever calls it knows that they are, whatever the secrets are: the numbers
+/// themselves don't choose how they are added. It costs 192 additions of half words for a number, sixteen at a time, where the
+/// machine can.
 ///
 /// # Panics
-/// If there are more numbers than words, or fewer; and with overflow checks if a sum leaves 128 bits.
-pub fn add_picked(words: &[u64], numbers: &[i128], sums: &mut [i128; SUMS]) {
+/// As [`add_picked`]; and with debug assertions if a number is longer.
+pub fn add_picked_short(words: &[u64], numbers: &[i128], sums: &mut [i128; SUMS]) {
     assert_eq!(words.len(), numbers.len(), "a number for every word of bits");
+    debug_assert!(numbers.iter().all(|number| matches!(number >> (3 * PART - 1), -1 | 0)), "a long number");
     #[cfg(target_arch = "x86_64")]
-    if cpu::level() == cpu::Level::Avx512
-        && numbers.iter().all(|number| matches!(number >> (3 * PART - 1), -1 | 0))
-    {
+    if cpu::level() == cpu::Level::Avx512 {
         for (words, numbers) in words.chunks(SOME).zip(numbers.chunks(SOME)) {
             // SAFETY: the machine has the instructions of this level.
             let [low, middle, high] = unsafe { avx512::picked_in_parts(words, numbers) };
@@ -38,6 +37,16 @@ pub fn add_picked(words: &[u64], numbers: &[i128], sums: &mut [i128; SUMS]) {
         }
         return;
     }
+    add_picked(words, numbers, sums);
+}
+
+/// Adds to sum `j` the numbers that bit `j` of their words picks, one word for each. Of 2^20 that follow one another, the
+/// sizes add up to less than 2^103. It costs 128 additions of words for a number, eight at a time where the machine can.
+///
+/// # Panics
+/// If there are more numbers than words, or fewer; and with overflow checks if a sum leaves 128 bits.
+pub fn add_picked(words: &[u64], numbers: &[i128], sums: &mut [i128; SUMS]) {
+    assert_eq!(words.len(), numbers.len(), "a number for every word of bits");
     for (words, numbers) in words.chunks(MANY).zip(numbers.chunks(MANY)) {
         let [low, high] = picked(words, numbers);
         for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
@@ -107,6 +116,11 @@ mod tests {
     fn sums_and_product(words: &[u64], numbers: &[i128]) {
         let mut sums = [7; SUMS];
         add_picked(words, numbers, &mut sums);
+        if numbers.iter().all(|number| (-1 << 65..1 << 65).contains(number)) {
+            let mut short = [7; SUMS];
+            add_picked_short(words, numbers, &mut short);
+            assert_eq!(short, sums);
+        }
         for (j, &sum) in sums.iter().enumerate() {
             let picked = numbers.iter().zip(words).filter(|(_, word)| *word >> j & 1 == 1);
             assert_eq!(sum, 7 + picked.map(|(number, _)| number).sum::<i128>());

@@ -8,7 +8,7 @@ use super::super::counts::Counts;
 use super::shuffled::{Column, Known, Shuffled};
 use std::ops::Range;
 use tacit_kernel::matrix::matmul;
-use tacit_kernel::projection::{SUMS, add_picked, add_product};
+use tacit_kernel::projection::{SUMS, add_picked, add_picked_short, add_product};
 use tacit_program::plan::Components;
 use tacit_threeparty::{PARTIES, prev};
 
@@ -214,6 +214,11 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
             }
             _ => {
                 let (count, stride) = (left.operation.count(), picked.columns.len());
+                // Each product adds less than 2^64 to a quotient, and the rest of all at most 1: of two it is short.
+                let terms = left.terms.iter().filter(|is_term| **is_term).count();
+                let is_short =
+                    matches!(left.operation.outputs, Outputs::Each { inner, .. } if inner * terms <= 2);
+                let add = if is_short { add_picked_short } else { add_picked };
                 for (at, &row) in picked.rows.iter().enumerate() {
                     let outputs = at * stride..count.min((at + 1) * stride);
                     let numbers = match (left.operation.outputs, &left.known) {
@@ -223,7 +228,7 @@ pub(crate) fn quotients(left: Side<'_>, right: Side<'_>, bits: &[Picked]) -> [i1
                         (_, None) => vec![0; outputs.len()],
                     };
                     let mut projected = [0; SUMS];
-                    add_picked(&picked.columns[..numbers.len()], &numbers, &mut projected);
+                    add(&picked.columns[..numbers.len()], &numbers, &mut projected);
                     add_product(row, &projected, &mut sums);
                 }
             }
@@ -310,13 +315,13 @@ fn quotients_of_matrix(
     let rows_of = |words: &[u64], at: usize| {
         let column: Vec<i128> = (0..m).map(|row| i128::from(words[row * k + at])).collect();
         let mut sums = [0; SUMS];
-        add_picked(&picked.rows, &column, &mut sums);
+        add_picked_short(&picked.rows, &column, &mut sums);
         sums
     };
     let columns_of = |words: &[u64], at: usize| {
         let row: Vec<i128> = words[at * n..(at + 1) * n].iter().map(|&word| i128::from(word)).collect();
         let mut sums = [0; SUMS];
-        add_picked(&picked.columns, &row, &mut sums);
+        add_picked_short(&picked.columns, &row, &mut sums);
         sums
     };
     let most = 64 + usize::BITS as usize - m.max(2 * n).leading_zeros() as usize;
@@ -364,7 +369,7 @@ fn quotients_of_matrix(
         let numbers: Vec<i128> =
             numbers.map(|(e, f)| i128::from(e << shift) + i128::from(f << shift)).collect();
         let mut projected = [0; SUMS];
-        add_picked(&picked.columns, &numbers, &mut projected);
+        add_picked_short(&picked.columns, &numbers, &mut projected);
         add_product(word, &projected, &mut rest);
     }
     std::array::from_fn(|degree| {
