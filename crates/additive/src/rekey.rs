@@ -1,8 +1,9 @@
 //! A kept value moves to another key of MACs.
 //!
 //! Of `x_1 .. x_m` party `P_i` has shares `x_k,i` with MACs under the old key `alpha`. Let `x_0` be a random element under that
-//! key, which nobody knows: of the supply, the factor of a triple, or the sum of an input mask of each party. Of each party's `m + 1` shares all get shares under the new
-//! key `beta`, as of its inputs (Damgard, Pastro, Smart, Zakarias 2012, figure 1), and a random sum shows that they are of the same:
+//! key, which nobody knows: of the supply, the factor of a triple, or the sum of an input mask of each party. Of each party's
+//! `m + 1` shares all get shares under the new key `beta`, as of its inputs (Damgard, Pastro, Smart, Zakarias 2012, figure 1),
+//! and a random sum shows that they are of the same:
 //!
 //! 1. `P_i` has a mask `r_k,i` of its own under `beta` for each of its shares, and tells all `d_k,i = x_k,i - r_k,i`. All add
 //!    up `[x'_k] = sum over i of ([r_k,i] + d_k,i)`.

@@ -283,8 +283,8 @@ pub trait Protocol: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Refused`] if it keeps nothing under a key, or the share is of another kind; [`Error::NoMaterial`] if one of the
-    /// supplies has too few masks, and nothing has been sent then; those of links and checks. A check that fails or has no verdict destroys
-    /// the key that it is of, and no other.
+    /// supplies has too few masks, and nothing has been sent then; those of links and checks. A check that fails or has no verdict
+    /// destroys the key that it is of, and no other.
     fn rekey(
         &self,
         session: &mut Session,

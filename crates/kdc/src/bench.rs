@@ -352,7 +352,7 @@ mod tests {
         let requests: Vec<Vec<u8>> = (0..20).map(|number| format!("request {number}").into_bytes()).collect();
         let Heard { mut replies, lost } = bench.ask_all(&requests);
         let [(7, error)] = &lost[..] else { panic!("{lost:?}") };
-        assert!(error.to_string().contains("its link ended after 0 s"), "{error}");
+        assert!(error.to_string().contains("its link ended after "), "{error}");
         replies.sort_by_key(|(number, ..)| *number);
         assert_eq!(replies.len(), 19);
         assert!(replies.iter().all(|(number, reply, _)| *reply == requests[*number]));

@@ -37,7 +37,7 @@ impl Seat {
     ///
     /// # Errors
     /// As [`Seat::refresh`]; [`Error::Refused`] also if the store lacks the value's epoch; [`Error::NoMaterial`] if one epoch or the
-    /// other has too few masks. A check that fails destroys the epoch under whose key it was, and with the old one the value.
+    /// other has too few masks. A check that fails destroys the epoch under whose key it was, with all values under it.
     pub fn rekey(
         &mut self,
         state: &mut State,

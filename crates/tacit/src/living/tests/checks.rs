@@ -27,6 +27,20 @@ impl Attacker for Deviates {
     }
 }
 
+/// Three runs at a time, each of one instance, whose clients play these names.
+fn serving(open: &[&str]) -> Serving {
+    Serving {
+        protocol: CHECKED.to_owned(),
+        at_once: 3,
+        queue: QUEUE,
+        batch: 1,
+        window: Duration::ZERO,
+        runs: None,
+        open: open.iter().map(|name| (*name).to_owned()).collect(),
+        holdings: Holdings::default(),
+    }
+}
+
 /// P0 has the first run wait for it, which others would bear for ten minutes, and deviates in the second. The others stop for good, and
 /// the first run ends with that: nobody who deviates has another try in it.
 #[test]
@@ -34,16 +48,7 @@ fn a_failed_check_ends_the_runs_under_way_in_other_lanes() {
     let (house, program) = (House::new(), square());
     let runs = Arc::new(AtomicU16::new(0));
     let [p0, p1, p2] = [0, 1, 2].map(|number| {
-        let serving = Serving {
-            protocol: CHECKED.to_owned(),
-            at_once: 3,
-            queue: QUEUE,
-            batch: 1,
-            window: Duration::ZERO,
-            runs: None,
-            open: vec!["guest".to_owned()],
-            holdings: Holdings::default(),
-        };
+        let serving = serving(&["guest"]);
         let offer = Offer { compiled: program.clone(), inputs: vec![None] };
         let mut server = Server::open(&house.party(number), vec![offer], serving).unwrap();
         if number == 0 {
@@ -95,16 +100,7 @@ fn clients_that_stall_beside_a_failed_check_hold_up_nobody() {
     let (program, both) = (square(), product(&["guest", "other"]));
     let alters = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let [p0, p1, p2] = [0, 1, 2].map(|number| {
-        let serving = Serving {
-            protocol: CHECKED.to_owned(),
-            at_once: 3,
-            queue: QUEUE,
-            batch: 1,
-            window: Duration::ZERO,
-            runs: None,
-            open: vec!["guest".to_owned(), "other".to_owned()],
-            holdings: Holdings::default(),
-        };
+        let serving = serving(&["guest", "other"]);
         let offer = |program: &Arc<Compiled>| Offer {
             compiled: program.clone(),
             inputs: program.inputs().iter().map(|_| None).collect(),
