@@ -229,8 +229,8 @@ impl Builder {
         self.make(py, |build| build.shift_right(NodeId::new(a), by))
     }
 
-    /// A function of raw values by pieces: even ones, where `low` and `high` are given, else octaves in parts. Its results are raw
-    /// values of so many fraction bits.
+    /// A function of raw values by pieces: even ones, where `low` and `high` are given, else octaves in parts. Its
+    /// results are raw values of so many fraction bits.
     #[pyo3(signature = (a, bits, parts, low, high, places, guard, terms, coefficients, frac))]
     #[expect(clippy::too_many_arguments, reason = "a table has that many parts")]
     fn piecewise(

@@ -79,10 +79,11 @@ impl Seat {
         })
     }
 
-    /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a
-    /// store, material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
-    /// what is left to it is picked for this one. `kept` says which kept values the program reads, and `rows` which rows of tables it keeps: a client of
-    /// parties that serve chooses so what they leave to requests.
+    /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives.
+    /// With a store, material comes from there; `anchors` is where its anchor is, this user's usual place if not
+    /// said. With a network, what is left to it is picked for this one. `kept` says which kept values the program
+    /// reads, and `rows` which rows of tables it keeps: a client of parties that serve chooses so what they leave to
+    /// requests.
     #[pyo3(signature = (program, protocol, inputs, kept, rows, store=None, anchors=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(

@@ -69,8 +69,8 @@ impl Program {
         kept.map(|kept| Ok((kept.name, Type::new(py, &program.node(kept.node).ty)?))).collect()
     }
 
-    /// What the parties keep of it: names, what each is, hashes of the programs that may read it, who may learn of it, and hashes of
-    /// the programs besides this one that may keep later versions.
+    /// What the parties keep of it: names, what each is, hashes of the programs that may read it, who may learn of
+    /// it, and hashes of the programs besides this one that may keep later versions.
     #[expect(clippy::type_complexity, reason = "a tuple for Python")]
     fn keeps(
         &self,

@@ -1,4 +1,5 @@
-//! Inputs that have to be in a range: bit by bit, so that whatever their owner tells is a number in the range ([`crate::ranges`]).
+//! Inputs that have to be in a range: bit by bit, so that whatever their owner tells is a number in the range
+//! ([`crate::ranges`]).
 //!
 //! **Before inputs.** For each bit all have shares of a random bit `r`, and of a mask `a` that the owner knows: a party's is
 //! a supply's, and a client's the first factor of a triple, which it is proved by ([`crate::inputs`]). All open `d = r - a` to

@@ -19,8 +19,8 @@ use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, 
 
 /// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
 ///
-/// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key. What reads kept
-/// values has the key that they are under.
+/// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key.
+/// What reads kept values has the key that they are under.
 pub(crate) fn demand(plan: &Plan, participants: &Participants, manner: Manner) -> Demand {
     demand_of_arms(plan, participants, manner, &shared(plan, manner))
 }

@@ -24,21 +24,21 @@ pub trait Preprocessing: Debug + Send + Sync {
     fn stocked(&self) -> &'static [Domain] {
         &[]
     }
-    /// Whether arms of branches draw from the same triples, under masks that it makes as well; or are zeroed, so that it makes products
-    /// of a bit with a vector.
+    /// Whether arms of branches draw from the same triples, under masks that it makes as well; or are zeroed, so that
+    /// it makes products of a bit with a vector.
     fn arms(&self) -> Arms {
         Arms::Apart
     }
-    /// Seeds of 128 bits of which each mask of a branch is made among so many parties ([`SupplyKind::Masks`] are these then); 0 if
-    /// masks come at full length: two words for each item of 64 triples.
+    /// Seeds of 128 bits of which each mask of a branch is made among so many parties ([`SupplyKind::Masks`] are
+    /// these then); 0 if masks come at full length: two words for each item of 64 triples.
     ///
     /// [`SupplyKind::Masks`]: tacit_engine::supply::SupplyKind::Masks
     fn mask_seeds(&self, parties: usize) -> usize {
         let _ = parties;
         0
     }
-    /// The values of its parameters that material depends on, in words: what is made under one set of values is good for runs under
-    /// any other with the same of these. `None` if it may depend on all.
+    /// The values of its parameters that material depends on, in words: what is made under one set of values is good
+    /// for runs under any other with the same of these. `None` if it may depend on all.
     fn material_values(&self) -> Option<String> {
         None
     }

@@ -12,8 +12,8 @@
 //! 4. They check that `t` is `x'_0 + sum w_k x'_k`, by that one's MAC under `beta`. It isn't opened.
 //! 5. Each adds shares of zero, as in any refresh: what its store had of the masks tells nothing of its share.
 //!
-//! A party that put in others than its shares, or has others than it kept, changed some `x'_k - x_k` before the coin, and passes for
-//! one sum of weights in p; or it has opened another `t`, or changed MACs: 2/p for each of the checks.
+//! A party that put in others than its shares, or has others than it kept, changed some `x'_k - x_k` before the coin,
+//! and passes for one sum of weights in p; or it has opened another `t`, or changed MACs: 2/p for each of the checks.
 //!
 //! # Security
 //! `d` are uniform, since masks are; `t` is, since `x_0` is, and it is all that is new in what either check opens. Nothing under `beta`

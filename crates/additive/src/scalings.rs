@@ -114,8 +114,8 @@ impl Party {
     }
 }
 
-/// What is opened of a layer, in the order of its message: the first factor of each product, and then all second ones; which operand,
-/// and of which AND.
+/// What is opened of a layer, in the order of its message: the first factor of each product, and then all second
+/// ones; which operand, and of which AND.
 fn places(layer: &Layer) -> impl Iterator<Item = (usize, usize)> {
     let scalars = layer.scalings().scan(0, |next, ands| {
         let first = *next;

@@ -1,8 +1,9 @@
-//! Branches whose inactive wires are zero (MOTIF: Heath, Kolesnikov, Peceny, ASIACRYPT 2020; section 2.4 of their paper of PKC 2021).
+//! Branches whose inactive wires are zero (MOTIF: Heath, Kolesnikov, Peceny, ASIACRYPT 2020; section 2.4 of their
+//! paper of PKC 2021).
 //!
-//! What enters an arm is ANDed with the arm's activity, a bit that is 1 where the arm is active. Sums and ANDs of zeros are zeros, and
-//! the constant 1 of an arm, by which it complements, is its activity. So in an arm that isn't active all wires are 0, and a
-//! branch's result is the sum of its arms' results.
+//! What enters an arm is ANDed with the arm's activity, a bit that is 1 where the arm is active. Sums and ANDs of
+//! zeros are zeros, and the constant 1 of an arm, by which it complements, is its activity. So in an arm that isn't
+//! active all wires are 0, and a branch's result is the sum of its arms' results.
 //!
 //! **Shared ANDs.** Of arms that exclude one another all but one have zeros. So the `i`-th ANDs `a_j & b_j` of a layer of all arms are
 //! `(a_1 ^ a_2 ^ ...) & b_j`: products of one bit with a vector ([`Layer::scalings`](crate::Layer::scalings)), for which a protocol
@@ -64,8 +65,8 @@ struct Region {
     active: Wire,
 }
 
-/// ANDs of one bit with others, all of one layer: the scalars of all arms, of which at most one isn't zero; what they are multiplied by,
-/// with the wires of the products.
+/// ANDs of one bit with others, all of one layer: the scalars of all arms, of which at most one isn't zero; what they
+/// are multiplied by, with the wires of the products.
 struct Scaling {
     scalars: Vec<Wire>,
     products: Vec<(Wire, Wire)>,
@@ -150,7 +151,8 @@ impl Motif {
         Bit { wire: if region == set_arm { set } else { not }, region }
     }
 
-    /// A result of an arm, in the region around it: zero where the arm isn't active. The results of both arms add up to a branch's.
+    /// A result of an arm, in the region around it: zero where the arm isn't active. The results of both arms add up
+    /// to a branch's.
     pub fn leave(&self, bit: Bit) -> Bit {
         Bit { region: self.regions[bit.region as usize].parent, ..bit }
     }

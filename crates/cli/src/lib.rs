@@ -2,8 +2,9 @@
 //! `serve`, `client`, `certificate`, `doctor`, `bench` and `demo` do.
 //!
 //! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
-//! program, read a network, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
-//! output, errors to standard error; with `--json` both are objects, one to a line, for machines to read.
+//! program, read a network, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results
+//! go to standard output, errors to standard error; with `--json` both are objects, one to a line, for machines to
+//! read.
 //!
 //! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
 //! used wrongly or its input is bad; 141, as of SIGPIPE, if nobody reads the results any more.

@@ -1,7 +1,8 @@
 //! What JavaScript asks of a client's half, as text: a JSON object with what is to be done, and one with what came of it.
 //!
-//! Bytes are hexadecimal digits, integers decimal ones. A vector's elements are `{"bits"}`, `{"ring": 64}` or `{"modulus": "..."}`
-//! as the plan's registers have them, and its values are raw: of fixed point in steps, of bools 0 and 1.
+//! Bytes are hexadecimal digits, integers decimal ones. A vector's elements are `{"bits"}`, `{"ring": 64}` or
+//! `{"modulus": "..."}` as the plan's registers have them, and its values are raw: of fixed point in steps, of bools
+//! 0 and 1.
 
 use serde::{Deserialize, Serialize};
 use tacit_client::additive;

@@ -1,8 +1,9 @@
 //! Numbers in a range as sums of bits, of which each has a weight: what only has numbers in the range, and all of them.
 //!
-//! Let the range be `lo` to `lo + m`, and `2^(k-1) <= m < 2^k`. The weights are `1, 2, 4, ..., 2^(k-2)`, and `w = m - (2^(k-1) - 1)`.
-//! Sums of the first k-1 are all numbers from 0 to `2^(k-1) - 1`; with `w` they are all from `w` to `m`; and as `w <= 2^(k-1)`,
-//! nothing is left out between. So whoever gives bits gives a number in the range, whatever they are.
+//! Let the range be `lo` to `lo + m`, and `2^(k-1) <= m < 2^k`. The weights are `1, 2, 4, ..., 2^(k-2)`, and `w = m -
+//! (2^(k-1) - 1)`. Sums of the first k-1 are all numbers from 0 to `2^(k-1) - 1`; with `w` they are all from `w` to
+//! `m`; and as `w <= 2^(k-1)`, nothing is left out between. So whoever gives bits gives a number in the range,
+//! whatever they are.
 
 use crate::vector::row;
 use crate::{bytes_of, with_element};

@@ -81,8 +81,8 @@ const TILES_BYTES: usize = 256 << 20;
 /// The least columns of a tile: what a row's block of randomness is for.
 const ROW_BITS: usize = 128;
 
-/// Messages that are shorter cost more than what they carry, as those of circuits with an AND in a layer would be: for these a tile may
-/// have more bytes, [`LARGE_TILE_BYTES`]. Few of its rows are read more than once.
+/// Messages that are shorter cost more than what they carry, as those of circuits with an AND in a layer would be:
+/// for these a tile may have more bytes, [`LARGE_TILE_BYTES`]. Few of its rows are read more than once.
 const LEAST_BYTES: usize = 8 << 10;
 const LARGE_TILE_BYTES: usize = 4 << 20;
 
@@ -299,7 +299,8 @@ mod tests {
         }
     }
 
-    /// A circuit with an AND in a layer has a tile of which a layer is a message worth sending, and one with many has a small tile.
+    /// A circuit with an AND in a layer has a tile of which a layer is a message worth sending, and one with many has
+    /// a small tile.
     #[test]
     fn tiles_have_messages_that_are_worth_sending() {
         let mut narrow = tacit_circuit::Builder::new();

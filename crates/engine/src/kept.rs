@@ -24,8 +24,8 @@ pub struct KeptShare {
 pub struct KeptPart {
     /// Which: all parties that hold a part of one number hold the same bytes.
     pub number: u8,
-    /// The other party that holds it, if one does. To nobody else may anything be told that hangs on it, not even a digest: whoever
-    /// holds the other parts could guess the value.
+    /// The other party that holds it, if one does. To nobody else may anything be told that hangs on it, not even a
+    /// digest: whoever holds the other parts could guess the value.
     pub other: Option<u8>,
     /// Its elements as they travel: the bits that count of one after another, without a gap, the lowest first.
     pub bytes: Zeroizing<Vec<u8>>,
@@ -147,8 +147,8 @@ impl KeptShare {
         Ok(data)
     }
 
-    /// Writes a part to the memory of a register of one row. Of what was kept in the ring of 64 bits a narrower ring takes the low
-    /// ones: that is linear, and so takes a sharing to one of the same numbers.
+    /// Writes a part to the memory of a register of one row. Of what was kept in the ring of 64 bits a narrower ring
+    /// takes the low ones: that is linear, and so takes a sharing to one of the same numbers.
     ///
     /// # Errors
     /// [`Error::Refused`] if there is no such part, it has another length than its shape says, or the register's is another.

@@ -102,8 +102,8 @@ impl Masks {
     }
 }
 
-/// Makes masks of transfers with one string for each branch: this party's shares of the bits `s`, a word each, of all `M_0`, and of
-/// all `M_1`.
+/// Makes masks of transfers with one string for each branch: this party's shares of the bits `s`, a word each, of all
+/// `M_0`, and of all `M_1`.
 ///
 /// # Errors
 /// If a link fails, or a message has another length.
@@ -152,7 +152,8 @@ pub(crate) fn masks(
     Ok([bit, zero, one])
 }
 
-/// What a party is told whose transfers aren't those of which this party's bits and vectors are: `f` of all branches, and then `u`.
+/// What a party is told whose transfers aren't those of which this party's bits and vectors are: `f` of all branches,
+/// and then `u`.
 fn corrections(pair: &Pair, own: &Pair, random: &[Vector], masks: &Masks) -> Buffer {
     let mut all = Buffer::of_words::<u64>(masks.correction_words());
     let (flips, vectors) = all.words_mut::<u64>().split_at_mut(masks.count().div_ceil(64));

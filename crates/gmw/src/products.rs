@@ -1,5 +1,5 @@
-//! Products of shared bits with shared vectors of strings, among any number of parties (VS gates of Heath, Kolesnikov, Peceny 2021,
-//! section 2.3, with the half-length messages of figure 6).
+//! Products of shared bits with shared vectors of strings, among any number of parties (VS gates of Heath,
+//! Kolesnikov, Peceny 2021, section 2.3, with the half-length messages of figure 6).
 //!
 //! For each product there is one random oblivious transfer of strings from each party to each other one: `P_i` has a bit `c` and
 //! `w_c`, and `P_j` has `w_0` and `w_1`. `P_i` tells `f = c ^ s_i` of its share of the bit, and `P_j` tells `u = G(w_0) ^ G(w_1) ^ x_j`
@@ -17,8 +17,8 @@ use zeroize::Zeroizing;
 /// Strings of 128 bits; wiped when they are dropped.
 pub(crate) type Words = Zeroizing<Vec<u128>>;
 
-/// This party's shares of products, one for each of these transfers: of its shares of bits, packed, with vectors of `length` strings,
-/// one vector after another.
+/// This party's shares of products, one for each of these transfers: of its shares of bits, packed, with vectors of
+/// `length` strings, one vector after another.
 ///
 /// # Errors
 /// If a link fails, or a message has another length.

@@ -423,8 +423,8 @@ mod tests {
     /// Two of three parties.
     const COALITIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-    /// Both masks' places and `s`, which `s ^ t` shows whoever guesses `t`: uniform together. In the paper's order two coalitions of
-    /// three read `s` from the places.
+    /// Both masks' places and `s`, which `s ^ t` shows whoever guesses `t`: uniform together. In the paper's order
+    /// two coalitions of three read `s` from the places.
     #[test]
     fn places_of_common_seeds_tell_nothing_unless_they_are_in_the_papers_order() {
         for (counts, parties) in places(None).into_iter().zip(COALITIONS) {

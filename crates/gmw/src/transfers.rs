@@ -1,8 +1,8 @@
 //! What is kept of random oblivious transfers: some bits of each value.
 //!
-//! A transfer from `P_i` to `P_j` gives `P_i` vectors `r_0`, `r_1` of bits and `P_j` a bit `c` and `r_c`. With `d = r_0 ^ r_1` the two
-//! have shares `r_0` and `r_c` of `c d`: a product of a random bit of one with a random vector of the other. Vectors have a bit for
-//! triples, and up to 128 for products of a bit with a vector.
+//! A transfer from `P_i` to `P_j` gives `P_i` vectors `r_0`, `r_1` of bits and `P_j` a bit `c` and `r_c`. With `d =
+//! r_0 ^ r_1` the two have shares `r_0` and `r_c` of `c d`: a product of a random bit of one with a random vector of
+//! the other. Vectors have a bit for triples, and up to 128 for products of a bit with a vector.
 
 use tacit_kernel::{Buffer, bits};
 use tacit_ot::{Received, Sent, Sink};

@@ -36,8 +36,9 @@ pub enum Origin {
     Random,
 }
 
-/// Makes folders for three servers, the front and the admin, on ports from `port` up: the one for clients at the first host; and at
-/// the second one the one for orders, three of what the front relays, three of the servers among themselves.
+/// Makes folders for three servers, the front and the admin, on ports from `port` up: the one for clients at the
+/// first host; and at the second one the one for orders, three of what the front relays, three of the servers among
+/// themselves.
 ///
 /// # Errors
 /// If something is there already, or can't be written.

@@ -1,9 +1,10 @@
-//! Requests that came together: each is answered in a thread of its own, and what they compute on shared keys at the same time runs
-//! together, as instances of one run.
+//! Requests that came together: each is answered in a thread of its own, and what they compute on shared keys at the
+//! same time runs together, as instances of one run.
 //!
-//! Before that, in each round, the servers call the roll: a small run tells all of them what each wants to compute for each request.
-//! Only what all three want alike is computed, and it is that in the same runs at all. So a request on which servers differ, such as
-//! one of a principal that a torn order has locked at one of them, is refused by itself, at once, and costs the others nothing.
+//! Before that, in each round, the servers call the roll: a small run tells all of them what each wants to compute
+//! for each request. Only what all three want alike is computed, and it is that in the same runs at all. So a request
+//! on which servers differ, such as one of a principal that a torn order has locked at one of them, is refused by
+//! itself, at once, and costs the others nothing.
 
 use crate::circuits::{self, Class, Expected, Form, TIMESTAMP_BYTES};
 use crate::exchange::{Answer, Given, Sealed, Shares, answer, asks_for_shares};

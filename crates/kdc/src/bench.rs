@@ -1,7 +1,8 @@
 //! How many requests a realm answers: servers and front are processes of their own on loopback, and clients ask by TCP.
 //!
-//! The clock runs from the first request to the last reply. So it has all that a client waits for: front, parsing, meeting, runs and
-//! their checks, but not the making of requests. Each reply is opened, and its ticket under the service's key.
+//! The clock runs from the first request to the last reply. So it has all that a client waits for: front, parsing,
+//! meeting, runs and their checks, but not the making of requests. Each reply is opened, and its ticket under the
+//! service's key.
 
 pub mod gcm;
 pub mod paper;

@@ -1,9 +1,10 @@
 //! What servers know of principals, held against what the others do.
 //!
-//! An order that breaks off as a server ends may be carried out at the others. Then the servers differ on its principal. Here they
-//! tell one another what they know, and a server that lacks an order takes it if both others have carried it out, one of whom is
-//! honest: if the admin signed it, if it is later than all that this server has of the kind, and if this server has its share of the
-//! order's key. All that is said follows from what all were told alike, so that all say the same.
+//! An order that breaks off as a server ends may be carried out at the others. Then the servers differ on its
+//! principal. Here they tell one another what they know, and a server that lacks an order takes it if both others
+//! have carried it out, one of whom is honest: if the admin signed it, if it is later than all that this server has
+//! of the kind, and if this server has its share of the order's key. All that is said follows from what all were told
+//! alike, so that all say the same.
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! An admin's orders.
 //!
-//! An order reaches the servers through the front, signed by the admin. What proves it is the run that it asks for: the admin takes
-//! part in it under its TLS key, and asks for it under a tag that is the order's hash, which the run's session agrees on. So a run
-//! of anything but the admin's own order doesn't begin.
+//! An order reaches the servers through the front, signed by the admin. What proves it is the run that it asks for:
+//! the admin takes part in it under its TLS key, and asks for it under a tag that is the order's hash, which the
+//! run's session agrees on. So a run of anything but the admin's own order doesn't begin.
 
 mod key;
 
@@ -122,8 +122,8 @@ impl Order {
         }
     }
 
-    /// Carries it out, `sent` as the admin signed it, once its run has ended well: records that end with it, and what becomes of the
-    /// principal, in words.
+    /// Carries it out, `sent` as the admin signed it, once its run has ended well: records that end with it, and what
+    /// becomes of the principal, in words.
     pub fn carry_out(
         &self,
         principals: &mut Principals,

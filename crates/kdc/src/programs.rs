@@ -1,5 +1,6 @@
-//! The programs that servers run on shared keys: one for each step of a request, each class of lengths and each number of requests
-//! that go together. Which keys they read is said by each run, and so is all that servers know of a request.
+//! The programs that servers run on shared keys: one for each step of a request, each class of lengths and each
+//! number of requests that go together. Which keys they read is said by each run, and so is all that servers know of
+//! a request.
 
 use crate::circuits::{self, Class};
 use crate::enctype::{Enctype, Usage};

@@ -262,8 +262,9 @@ impl Principals {
         self.begun.insert(record.to_owned());
     }
 
-    /// Notes records that are kept and of which nothing is known, as begun: nothing may be under way. The other servers may have carried
-    /// out their orders, and else they would stay for ever, never with fresh shares. Whether there are any.
+    /// Notes records that are kept and of which nothing is known, as begun: nothing may be under way. The other
+    /// servers may have carried out their orders, and else they would stay for ever, never with fresh shares. Whether
+    /// there are any.
     pub fn begin_strays(&mut self, kept: &BTreeSet<String>) -> bool {
         let keys = self.records();
         let is_known = |record: &&String| {

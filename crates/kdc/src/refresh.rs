@@ -1,5 +1,5 @@
-//! Fresh shares of all keys of a realm whose servers are stopped: what was stolen of one of them before doesn't combine with what is
-//! stolen of another one after.
+//! Fresh shares of all keys of a realm whose servers are stopped: what was stolen of one of them before doesn't
+//! combine with what is stolen of another one after.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,8 @@ use std::time::Duration;
 use tacit::setup::Config;
 use tacit::{Error, Seat, State};
 
-/// Gives every key of a realm fresh shares, together with the two other servers, which do the same within such a time. The old shares
-/// are dropped. How many keys there were.
+/// Gives every key of a realm fresh shares, together with the two other servers, which do the same within such a
+/// time. The old shares are dropped. How many keys there were.
 ///
 /// # Errors
 /// If the servers don't have the same keys, even when each has carried out what both others have; if a link fails, or the server

@@ -431,8 +431,8 @@ impl Server {
 
 /// Drops keys that had ended when their server did: whether there was any.
 ///
-/// Old keys end with orders, which hold this server's clock against the admin's: at its start nobody does, and a clock that is fast
-/// would cost keys that are still good.
+/// Old keys end with orders, which hold this server's clock against the admin's: at its start nobody does, and a
+/// clock that is fast would cost keys that are still good.
 pub(crate) fn drop_ended(state: &mut State, principals: &mut Principals) -> Result<bool, Error> {
     let (ended, kept) = (principals.ended(), kept(state.list()));
     for record in &ended {

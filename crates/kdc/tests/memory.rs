@@ -1,5 +1,5 @@
-//! What lies in servers' memory and in their files while they answer: no key in one piece, neither as bytes nor as the bits that an
-//! engine computes on.
+//! What lies in servers' memory and in their files while they answer: no key in one piece, neither as bytes nor as
+//! the bits that an engine computes on.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -19,8 +19,8 @@ pub const DIGEST_BYTES: usize = 16;
 /// The longest message that has a digest, in whole words: 128 GiB. Two that differ have the same with a chance of 2^-60 at most.
 pub const MAX_BYTES: u64 = 8 << 34;
 
-/// Words that are absorbed at once: they and the powers of both points stay in the first cache. An interpreter takes seconds for as
-/// many powers.
+/// Words that are absorbed at once: they and the powers of both points stay in the first cache. An interpreter takes
+/// seconds for as many powers.
 const CHUNK: usize = if cfg!(miri) { 4 } else { 512 };
 
 /// The digest of a message so far, under a key.

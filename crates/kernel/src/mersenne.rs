@@ -91,8 +91,8 @@ impl<const LIMBS: usize> Fp<LIMBS> {
         Self::from_words(words)
     }
 
-    /// An element from [`BLOCKS`](Self::BLOCKS) uniform blocks: at most `2^-64` from uniform at 64 bits, which are drawn from 128,
-    /// and `2^-248` above.
+    /// An element from [`BLOCKS`](Self::BLOCKS) uniform blocks: at most `2^-64` from uniform at 64 bits, which are
+    /// drawn from 128, and `2^-248` above.
     ///
     /// # Panics
     /// If there aren't as many.

@@ -16,9 +16,9 @@ const MANY: usize = 1 << 20;
 const PART: u32 = 22;
 const SOME: usize = 1 << (32 - PART);
 
-/// [`add_picked`] of numbers from -2^65 to below 2^65. Whoever calls it knows that they are, whatever the secrets are: the numbers
-/// themselves don't choose how they are added. It costs 192 additions of half words for a number, sixteen at a time, where the
-/// machine can.
+/// [`add_picked`] of numbers from -2^65 to below 2^65. Whoever calls it knows that they are, whatever the secrets
+/// are: the numbers themselves don't choose how they are added. It costs 192 additions of half words for a number,
+/// sixteen at a time, where the machine can.
 ///
 /// # Panics
 /// As [`add_picked`]; and with debug assertions if a number is longer.

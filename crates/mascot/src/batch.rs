@@ -1,5 +1,6 @@
-//! Some batches of triples (MASCOT, protocol 4): Multiply of one after another, and all else of all together. What a batch has after
-//! Multiply is small, and checks take rounds: so links are full, and nobody waits for checks after each batch.
+//! Some batches of triples (MASCOT, protocol 4): Multiply of one after another, and all else of all together. What a
+//! batch has after Multiply is small, and checks take rounds: so links are full, and nobody waits for checks after
+//! each batch.
 //!
 //! | step | sent to each other party | waits for |
 //! | --- | --- | --- |

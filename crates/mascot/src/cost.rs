@@ -59,7 +59,8 @@ fn parts(count: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..count).step_by(size).map(move |first| size.min(count - first))
 }
 
-/// Rounds of `count` random bits of the prime field of 128 bits: those of as many triples, two of openings, a check and an acceptance.
+/// Rounds of `count` random bits of the prime field of 128 bits: those of as many triples, two of openings, a check
+/// and an acceptance.
 pub fn bits_rounds(params: &Params, count: usize) -> u64 {
     triples_rounds(Field::Prime, params, count) + 9
 }

@@ -77,8 +77,8 @@ impl<E: FieldElement> Macs<E> {
         Ok(Self { links, ot, vole: None, of: PhantomData })
     }
 
-    /// Makes this party's shares of all MACs, by owner: party `j` has `counts[j]` values, this one `values`. `op` is a number that
-    /// no other step has.
+    /// Makes this party's shares of all MACs, by owner: party `j` has `counts[j]` values, this one `values`. `op` is
+    /// a number that no other step has.
     ///
     /// # Errors
     /// If a check of vector OLE fails, or a link does. The session is over.

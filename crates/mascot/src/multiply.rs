@@ -24,10 +24,11 @@ use tacit_ot::{Choices, Form, Ot, Received, Request, Sent, Sink};
 use tacit_session::{At, Error, Session};
 use zeroize::Zeroizing;
 
-/// Products that are combined to one: the paper's tau. With three of 128 bits what a corrupt party learns of an honest one's factors by
-/// guessing bits is less than 2^-63.2 in all triples under one key together, and so much more as there are honest parties,
-/// lanes and attempts (docs/protocols/mascot.md, "What guesses give"). With two, both combinations of a triple together
-/// would give all guessed bits away. At 64 bits four have the bits that three have at 128.
+/// Products that are combined to one: the paper's tau. With three of 128 bits what a corrupt party learns of an
+/// honest one's factors by guessing bits is less than 2^-63.2 in all triples under one key together, and so much more
+/// as there are honest parties, lanes and attempts (docs/protocols/mascot.md, "What guesses give"). With two, both
+/// combinations of a triple together would give all guessed bits away. At 64 bits four have the bits that three have
+/// at 128.
 pub(crate) const fn tau(field: Field) -> usize {
     if field.bits() < 128 { MAX_TAU } else { 3 }
 }

@@ -53,10 +53,10 @@ thread_local! {
     static TAP: std::cell::RefCell<Option<Tap>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
-/// before it has them authenticated), `bits` (its own, before that), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `weighed`
-/// (in a check, the sum of each list of values), `sigma` (before it commits to it). Elements of GF(2^128) are shown as words of the
-/// prime field, those of other lengths not at all.
+/// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a
+/// batch, before it has them authenticated), `bits` (its own, before that), `coin` (that of the sacrifice), `opened`
+/// (its shares, before it sends them), `weighed` (in a check, the sum of each list of values), `sigma` (before it
+/// commits to it). Elements of GF(2^128) are shown as words of the prime field, those of other lengths not at all.
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
     TAP.set(Some(Box::new(tap)));

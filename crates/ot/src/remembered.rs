@@ -1,5 +1,5 @@
-//! Points and keys of base OTs that tests have already made: a test that attacks what comes later repeats the same setup hundreds of
-//! times, of the same randomness, and elliptic curves take most of its time.
+//! Points and keys of base OTs that tests have already made: a test that attacks what comes later repeats the same
+//! setup hundreds of times, of the same randomness, and elliptic curves take most of its time.
 //!
 //! What is remembered follows from its inputs and from nothing else, and is found by a hash of all of them: a base OT that
 //! anybody has changed is made anew. Only tests have this, as they have mistakes ([`crate::planted`]); elsewhere nothing is

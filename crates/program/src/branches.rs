@@ -1,13 +1,14 @@
 //! Branches: which nodes are computed in which arm.
 //!
-//! An arm begins with [`Operation::Within`], a value as it is where a condition is set or where it isn't. What is made of it is in
-//! that arm, up to the [`Operation::Where`] by the same condition that takes the arm's result: that is after the branch. So an
-//! arm's values have no other way out.
+//! An arm begins with [`Operation::Within`], a value as it is where a condition is set or where it isn't. What is
+//! made of it is in that arm, up to the [`Operation::Where`] by the same condition that takes the arm's result: that
+//! is after the branch. So an arm's values have no other way out.
 //!
-//! Where a protocol has means for branches, arms become regions of the plan ([`crate::plan::Region`]), and what an arm
-//! computes while it isn't active may be anything. So whatever would show it, or rests on its being in a range, is refused in arms:
-//! outputs, what authors assume, repeated bodies, shuffles. Their entries in the table of operations say why. A branch may stand in
-//! a body that is repeated, as a whole: each turn has a condition of its own.
+//! Where a protocol has means for branches, arms become regions of the plan ([`crate::plan::Region`]), and what an
+//! arm computes while it isn't active may be anything. So whatever would show it, or rests on its being in a range,
+//! is refused in arms: outputs, what authors assume, repeated bodies, shuffles. Their entries in the table of
+//! operations say why. A branch may stand in a body that is repeated, as a whole: each turn has a condition of its
+//! own.
 
 use std::collections::HashMap;
 

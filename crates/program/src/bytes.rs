@@ -70,8 +70,9 @@ impl Program {
         Sha256::new_with_prefix(HEAD).chain_update(self.body_bytes()).finalize().into()
     }
 
-    /// Some bytes of a hash of every node, then of every output, and then of all that is kept, with the user's line of each: where two programs
-    /// differ first shows where their authors disagree. As little a part of the hash as the lines are.
+    /// Some bytes of a hash of every node, then of every output, and then of all that is kept, with the user's line
+    /// of each: where two programs differ first shows where their authors disagree. As little a part of the hash as
+    /// the lines are.
     pub fn outline(&self) -> impl Iterator<Item = ([u8; 4], &Source)> {
         use sha2::{Digest, Sha256};
         let digest = |kind: &[u8], bytes: &[u8]| {

@@ -40,7 +40,8 @@ pub enum Feature {
     Msb,
     /// [`Operand::Component`](crate::plan::Operand::Component).
     ComponentOperands,
-    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents).
+    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and
+    /// [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents).
     ComponentSteps,
     /// [`OpKind::Random`](crate::plan::OpKind::Random).
     Random,
@@ -69,7 +70,8 @@ pub enum Feature {
     WideRings,
     /// [`Local::Insertion`](crate::plan::Local::Insertion).
     Insertion,
-    /// [`OpKind::PairMask`](crate::plan::OpKind::PairMask) and [`OpKind::Compose`](crate::plan::OpKind::Compose), for rings up to 2^64.
+    /// [`OpKind::PairMask`](crate::plan::OpKind::PairMask) and [`OpKind::Compose`](crate::plan::OpKind::Compose), for
+    /// rings up to 2^64.
     ///
     /// # Security
     /// It trusts those who know a mask.
@@ -225,17 +227,22 @@ impl fmt::Display for Field {
 pub enum Numbers {
     /// No way: what needs one is refused.
     ElementsAlone,
-    /// By two additive components, of which single parties know one each: [`OpKind::Split`](crate::plan::OpKind::Split), [`OpKind::Inject`](crate::plan::OpKind::Inject),
-    /// [`OpKind::Shift`](crate::plan::OpKind::Shift), and [`Operand::Component`](crate::plan::Operand::Component) of the second.
+    /// By two additive components, of which single parties know one each:
+    /// [`OpKind::Split`](crate::plan::OpKind::Split), [`OpKind::Inject`](crate::plan::OpKind::Inject),
+    /// [`OpKind::Shift`](crate::plan::OpKind::Shift), and [`Operand::Component`](crate::plan::Operand::Component) of
+    /// the second.
     ///
     /// # Security
     /// It trusts the party that knows the first component.
     TwoComponents,
-    /// By three additive components, each of which its holders share without a message: [`Operand::Component`](crate::plan::Operand::Component) of each,
-    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents), and for the rest ANDs and products.
+    /// By three additive components, each of which its holders share without a message:
+    /// [`Operand::Component`](crate::plan::Operand::Component) of each,
+    /// [`Local::BitComponent`](crate::plan::Local::BitComponent) and
+    /// [`Local::ShiftComponents`](crate::plan::Local::ShiftComponents), and for the rest ANDs and products.
     ThreeComponents,
-    /// By masked openings in a field, where bools are the elements 0 and 1: [`OpKind::Random`](crate::plan::OpKind::Random) bits, products,
-    /// [`OpKind::Open`](crate::plan::OpKind::Open) and steps on what was opened.
+    /// By masked openings in a field, where bools are the elements 0 and 1:
+    /// [`OpKind::Random`](crate::plan::OpKind::Random) bits, products, [`OpKind::Open`](crate::plan::OpKind::Open)
+    /// and steps on what was opened.
     ///
     /// # Security
     /// Openings hide numbers that are in their ranges and no others, so they come after a check of all that they depend on.
@@ -269,13 +276,13 @@ pub struct Capabilities {
     pub features: Features,
     /// How numbers become bits, and bits numbers.
     pub numbers: Numbers,
-    /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one ([`OpKind::Shuffle`](crate::plan::OpKind::Shuffle)); 0
-    /// for a protocol that has none.
+    /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one
+    /// ([`OpKind::Shuffle`](crate::plan::OpKind::Shuffle)); 0 for a protocol that has none.
     pub shuffle_turns: u8,
     /// ANDs that the partial products of one product may take, where numbers are bits.
     pub product_ands: u64,
-    /// Whether an input of which a number is outside its range is taken as the least number in it, in plans in which a result would
-    /// depend on how such a number is split: for protocols in which owners deviate.
+    /// Whether an input of which a number is outside its range is taken as the least number in it, in plans in which
+    /// a result would depend on how such a number is split: for protocols in which owners deviate.
     pub holds_ranges: bool,
     /// What the protocol sends, if a program that can't be lowered so, or sends more than with numbers as bits
     /// ([`Numbers::BitsAlone`]), is lowered with these. What is kept is never bits for that.
@@ -429,7 +436,8 @@ impl Capabilities {
             .with(Feature::Insertion)
     }
 
-    /// Whether rows can be shuffled and then sorted by opened comparisons of their bits. Their numbers are public ones of 32 bits.
+    /// Whether rows can be shuffled and then sorted by opened comparisons of their bits. Their numbers are public
+    /// ones of 32 bits.
     pub const fn sorts(&self) -> bool {
         let needed = Self::BITS.with(Feature::Rings).with_shuffle(1).with_sorts().features;
         !matches!(self.numbers, Numbers::ElementsAlone | Numbers::MaskedOpening(_))

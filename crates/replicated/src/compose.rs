@@ -1,10 +1,10 @@
 //! From all bits of numbers to the numbers, in one go: a mask that two parties know is taken off in a circuit, and the third
 //! party is shown what is left.
 //!
-//! A number's mask `r` is its component `c` to be. `P_c` and `P_(c+1)`, which hold that component, draw it from the stream that they
-//! share ([`OpKind::PairMask`]); as a sharing of bits it has zeros in the places of both other components. A circuit computes the bits
-//! of `d = x - r mod 2^k`. The number is `x = d + r`, so what is left is to share `d` between components `c - 1` and `c + 1`, both
-//! of which `P_(c-1)` holds ([`OpKind::Compose`]):
+//! A number's mask `r` is its component `c` to be. `P_c` and `P_(c+1)`, which hold that component, draw it from the
+//! stream that they share ([`OpKind::PairMask`]); as a sharing of bits it has zeros in the places of both other
+//! components. A circuit computes the bits of `d = x - r mod 2^k`. The number is `x = d + r`, so what is left is to
+//! share `d` between components `c - 1` and `c + 1`, both of which `P_(c-1)` holds ([`OpKind::Compose`]):
 //!
 //! - Stage 0: `P_c` sends `P_(c-1)` component `c` of the bits of `d`, which that party lacks.
 //! - Stage 1: component `c + 1` is a stream `s` of `P_(c+1)` and `P_(c-1)`; `P_(c-1)` sends `P_c` component `c - 1`, which is `d - s`.

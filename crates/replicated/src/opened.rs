@@ -15,8 +15,8 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Of an operation that opens, at party `me`. A digest binds the session, the plan within it, the operation, and which component
-    /// it is of.
+    /// Of an operation that opens, at party `me`. A digest binds the session, the plan within it, the operation, and
+    /// which component it is of.
     pub(crate) fn new(session: &Session, op: u32, me: usize) -> Self {
         let begin = |component: usize| {
             let hash = Sha256::new_with_prefix("tacit replicated opening 1");

@@ -1,4 +1,5 @@
-//! A party deviates in a sort of `replicated-malicious`: nobody has a wrong output, and nothing is opened of a shuffle that is wrong.
+//! A party deviates in a sort of `replicated-malicious`: nobody has a wrong output, and nothing is opened of a
+//! shuffle that is wrong.
 
 use tacit_engine::Protocol;
 use tacit_program::plan::OpKind;
@@ -121,8 +122,8 @@ fn nothing_is_opened_after_a_wrong_shuffle() {
     }
 }
 
-/// A component that is opened, and the digest of it, come from two parties: who is told another one ends the run before it computes
-/// with it.
+/// A component that is opened, and the digest of it, come from two parties: who is told another one ends the run
+/// before it computes with it.
 #[test]
 fn components_that_are_opened_are_compared() {
     let case = case(&[], 9);

@@ -8,8 +8,8 @@
 //! Head and records are of 64 bytes, so no record lies in two sectors. A record is appended and synced before
 //! anything it says is done; numbers of a shelf only ever grow, so of two ledgers that disagree the larger numbers
 //! are right. What holds for an epoch as a whole is said of its shelf [`WHOLE`]: that there is such an epoch, its
-//! checks, and whether it is destroyed. A crash can tear the last record, which then wasn't acted upon; anything else that doesn't fit is
-//! damage.
+//! checks, and whether it is destroyed. A crash can tear the last record, which then wasn't acted upon; anything else
+//! that doesn't fit is damage.
 
 use std::collections::BTreeMap;
 use std::fs::File;

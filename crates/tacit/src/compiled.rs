@@ -266,8 +266,8 @@ impl Compiled {
         agreed::outputs(self)
     }
 
-    /// A line for each operation, in order: what it makes of which others, and the user's line. It has the names and sources of the
-    /// program, which may hold anything.
+    /// A line for each operation, in order: what it makes of which others, and the user's line. It has the names and
+    /// sources of the program, which may hold anything.
     pub fn operations_in_words(&self) -> Vec<String> {
         listing::operations(&self.program)
     }

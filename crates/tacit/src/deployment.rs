@@ -69,8 +69,9 @@ impl Seat {
         self.tag = tag;
     }
 
-    /// Has a client choose which rows of kept tables its runs read or keep, or which values, in deployments that serve. The parties
-    /// refuse what they don't leave to requests ([`Serving`](crate::Serving)). What is chosen all parties see.
+    /// Has a client choose which rows of kept tables its runs read or keep, or which values, in deployments that
+    /// serve. The parties refuse what they don't leave to requests ([`Serving`](crate::Serving)). What is chosen all
+    /// parties see.
     pub fn choose(&mut self, fill: Fill) {
         self.fill = fill;
     }
@@ -142,8 +143,8 @@ impl Seat {
 
     /// Runs a program once, with everybody whom it names. `inputs` has a value for each input that this endpoint
     /// gives, by the index of the input, and `None` for the others. Waits for the others for as long as the
-    /// configuration's limit says. If the protocol's name leaves something to the network ([`is_open`](crate::is_open)), that is measured
-    /// first and all is [negotiated](crate::negotiate).
+    /// configuration's limit says. If the protocol's name leaves something to the network
+    /// ([`is_open`](crate::is_open)), that is measured first and all is [negotiated](crate::negotiate).
     ///
     /// # Errors
     /// [`Error::Refused`] and [`Error::Value`] before anything is sent, [`Error::Setup`] if the others don't come,
@@ -162,8 +163,9 @@ impl Seat {
         self.run_within(compiled, protocol_name, inputs, progress, within)
     }
 
-    /// As [`Seat::run`], waiting for the others for another time: a server that stays up waits long. It counts from this call on, for a
-    /// client of a deployment that lives with the time in which its request waits behind others' runs.
+    /// As [`Seat::run`], waiting for the others for another time: a server that stays up waits long. It counts from
+    /// this call on, for a client of a deployment that lives with the time in which its request waits behind others'
+    /// runs.
     ///
     /// # Errors
     /// As [`Seat::run`].

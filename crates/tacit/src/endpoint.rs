@@ -33,8 +33,8 @@ pub struct Endpoint {
     pub instances: u64,
     /// What else everybody has to say alike: the run's number and who plays the plan's names, where clients come and go.
     pub bound: String,
-    /// Where an error goes that comes once a party has all that it learns and keeps. It leaves then, and others count on that: the
-    /// run has ended well for it. Without this, such an error is the run's.
+    /// Where an error goes that comes once a party has all that it learns and keeps. It leaves then, and others count
+    /// on that: the run has ended well for it. Without this, such an error is the run's.
     pub(crate) late: Option<Sender<Error>>,
 }
 

@@ -56,8 +56,8 @@ impl Seat {
     /// draws from supplies, it makes as much of them as the runs draw, in an epoch that any program can draw from. It is in
     /// the stores of all when this returns, and the store is made if it isn't there.
     ///
-    /// If the protocol's name leaves something to the network ([`is_open`](crate::is_open)), it is as in the stores of those that have one;
-    /// if nobody has, the network is measured first. Runs on the material go by it.
+    /// If the protocol's name leaves something to the network ([`is_open`](crate::is_open)), it is as in the stores
+    /// of those that have one; if nobody has, the network is measured first. Runs on the material go by it.
     ///
     /// # Errors
     /// [`Error::Refused`] on a client's seat, for a protocol without an offline phase, or for no instances or more than

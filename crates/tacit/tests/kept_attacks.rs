@@ -141,8 +141,9 @@ fn at_each_message(
 const MALICIOUS: &[Deviation] = &[Deviation::Flip(9), Deviation::Silence, Deviation::Death];
 const CRASHES: &[Deviation] = &[Deviation::Silence, Deviation::Death];
 
-/// The value is the old one or the new one, by its version, at all parties; whoever ended well, or heard that what it kept stays, has
-/// the new one; nobody has a wrong output where the protocol promises that; and the next run keeps on.
+/// The value is the old one or the new one, by its version, at all parties; whoever ended well, or heard that what it
+/// kept stays, has the new one; nobody has a wrong output where the protocol promises that; and the next run keeps
+/// on.
 #[test]
 fn whatever_happens_to_a_run_that_keeps_the_value_is_the_old_or_the_new_one() {
     for (name, turn, kinds) in [
@@ -238,7 +239,8 @@ fn who_tells_two_parties_different_versions_is_noticed() {
     }
 }
 
-/// A folder is as whole as memory: a party that dies in a run that keeps, in either half of it, comes back to the value of the others.
+/// A folder is as whole as memory: a party that dies in a run that keeps, in either half of it, comes back to the
+/// value of the others.
 #[test]
 fn a_party_that_dies_comes_back_to_the_value_of_the_others() {
     let turn = Turn::new(true);

@@ -195,8 +195,8 @@ fn what_can_not_move_is_refused_and_stays() {
     assert!(refused.contains("which this party's store of supplies has no more"), "{refused}");
 }
 
-/// Whatever happens to any message, all parties read the value under one key, and the same; unless the old key's own check had no verdict or
-/// a bad one: then nobody does.
+/// Whatever happens to any message, all parties read the value under one key, and the same; unless the old key's own
+/// check had no verdict or a bad one: then nobody does.
 #[test]
 fn a_deviation_at_any_message_leaves_one_key_or_none() {
     let honest = Links::new(2, 0);

@@ -536,8 +536,9 @@ fn refused(local: &Local, folder: &Folder, compiled: &Arc<Compiled>, cols: usize
     ended.map(|_| ()).expect_err("there is no such material").to_string()
 }
 
-/// Triples, masks of branches, and products of bits with vectors come from stores as they come from the run itself, and nothing is
-/// sent ahead. A block of a store is 64 items of 64 triples: an AND of the longer rows takes two and a half.
+/// Triples, masks of branches, and products of bits with vectors come from stores as they come from the run itself,
+/// and nothing is sent ahead. A block of a store is 64 items of 64 triples: an AND of the longer rows takes two and a
+/// half.
 #[test]
 fn branches_draw_from_stores() {
     let all = [

@@ -165,8 +165,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets time pass if nobody has anything to do at present, and wakes whoever else has then: with the lock open, which they take
-    /// first.
+    /// Lets time pass if nobody has anything to do at present, and wakes whoever else has then: with the lock open,
+    /// which they take first.
     fn pass_time<'a>(&'a self, mut state: MutexGuard<'a, State>, me: usize) -> MutexGuard<'a, State> {
         if !state.advance() {
             return state;

@@ -1,4 +1,5 @@
-//! Numbers from all of their bits at once: results, costs and views for every ring and third, and programs that have no other way.
+//! Numbers from all of their bits at once: results, costs and views for every ring and third, and programs that have
+//! no other way.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Arms of branches that draw the same triples under masks, by a model tenant and by the protocol that ships: right results, no more
-//! triples than the longest path takes, and views that tell nothing of the arm that is taken.
+//! Arms of branches that draw the same triples under masks, by a model tenant and by the protocol that ships: right
+//! results, no more triples than the longest path takes, and views that tell nothing of the arm that is taken.
 
 #[path = "masked/bounds.rs"]
 mod bounds;
@@ -223,8 +223,8 @@ fn by_one_bit(
     build.finish()
 }
 
-/// Views of one register are one condition, of which a branch is made once: as nodes of its own, as an argument of an arm and from
-/// around it, and in another shape. Also if a program comes from its bytes.
+/// Views of one register are one condition, of which a branch is made once: as nodes of its own, as an argument of an
+/// arm and from around it, and in another shape. Also if a program comes from its bytes.
 #[test]
 fn branches_by_several_views_of_a_bit_share_its_masks() {
     let first = |build: &mut Builder, t| build.index(t, &[Index::At(0)]);

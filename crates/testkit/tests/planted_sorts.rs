@@ -1,5 +1,5 @@
-//! Mistakes planted in shuffles and openings of `replicated-malicious`: each lets an attacker through whom the right form notices, or
-//! lets something out too early.
+//! Mistakes planted in shuffles and openings of `replicated-malicious`: each lets an attacker through whom the right
+//! form notices, or lets something out too early.
 
 #[path = "../../replicated/tests/order/messages.rs"]
 mod messages;
@@ -95,8 +95,8 @@ fn case_of(mistakes: &'static [Mistake]) -> Case {
     openings::opened(mistaken(mistakes), COLS)
 }
 
-/// A party whose orders aren't one to one, in both turns in which it knows them: a row would be there twice, and whoever sees that two
-/// rows are equal would have its place.
+/// A party whose orders aren't one to one, in both turns in which it knows them: a row would be there twice, and
+/// whoever sees that two rows are equal would have its place.
 #[test]
 fn an_order_that_is_not_one_to_one() {
     let case = case_of(&[]);

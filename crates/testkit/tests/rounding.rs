@@ -1,5 +1,6 @@
-//! Products with public numbers, quotients and means under the protocols for three parties: rounded once, to the nearest, ties up, in
-//! ranges that leave no room for a product in 64 bits. What each has to be is reckoned here, with integers of 128 bits.
+//! Products with public numbers, quotients and means under the protocols for three parties: rounded once, to the
+//! nearest, ties up, in ranges that leave no room for a product in 64 bits. What each has to be is reckoned here,
+//! with integers of 128 bits.
 
 use tacit_astra::Astra;
 use tacit_engine::Protocol;

@@ -181,9 +181,10 @@ fn left(shelved: &Shelved, parties: usize) -> Vec<u64> {
 const FIELDS_DOMAIN: tacit_program::plan::Domain =
     tacit_program::plan::Domain::Modular(tacit_program::Modulus::Prime128);
 
-/// A message that is lost before the first check's commitments burns what the run had reserved; one of them, or later in the
-/// check, destroys all that is under the key, at whoever had begun it; and so does an opening that doesn't fit, at whoever sees it. The others are told
-/// that a check failed, for which a run on a store destroys what it draws from.
+/// A message that is lost before the first check's commitments burns what the run had reserved; one of them, or later
+/// in the check, destroys all that is under the key, at whoever had begun it; and so does an opening that doesn't
+/// fit, at whoever sees it. The others are told that a check failed, for which a run on a store destroys what it
+/// draws from.
 #[test]
 fn a_check_without_a_verdict_destroys_what_its_key_is_for() {
     const PARTIES: usize = 3;

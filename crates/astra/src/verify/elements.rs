@@ -29,8 +29,8 @@ pub(super) trait ElementKind: 'static {
     fn records(count: usize, undrawn: Option<usize>) -> usize;
     /// Makes records of planes, each of which has [`ElementKind::words`] words.
     fn store(planes: &[Self::Word], undrawn: Option<usize>, records: &mut [Self::Record]);
-    /// The triples at these places as planes, and of these records if any are kept: the inverse of [`ElementKind::store`]. What is
-    /// behind the last number is unspecified.
+    /// The triples at these places as planes, and of these records if any are kept: the inverse of
+    /// [`ElementKind::store`]. What is behind the last number is unspecified.
     fn fetch(records: &[Self::Record], places: &[u32], drawn: &mut Drawn, planes: &mut [Self::Word]);
 
     /// The block of a stream in which number `first`, a multiple of 128, is drawn: so many of them at each place.

@@ -10,12 +10,13 @@ pub(crate) struct StateArgs {
     /// A party's folder for values that programs keep, sealed under its key; with --simulate a folder with one for each
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// The kept value that the program reads as NAME: VALUE@3, or VALUE for the newest, or rows of a table, VALUE@3[17,42]; if not
-    /// said, the newest called NAME. At a server VALUE[*] leaves the rows to requests, and * any value; a client of it says which
+    /// The kept value that the program reads as NAME: VALUE@3, or VALUE for the newest, or rows of a table,
+    /// VALUE@3[17,42]; if not said, the newest called NAME. At a server VALUE[*] leaves the rows to requests, and *
+    /// any value; a client of it says which
     #[arg(long = "kept", value_name = "NAME=VALUE", value_parser = filled)]
     pub(crate) fill: Vec<(String, String)>,
-    /// The rows of a table that what the program keeps under its name becomes; all others stay. At a server TABLE[*] leaves them to
-    /// requests
+    /// The rows of a table that what the program keeps under its name becomes; all others stay. At a server TABLE[*]
+    /// leaves them to requests
     #[arg(long = "rows", value_name = "TABLE[17,42]", value_parser = rows)]
     pub(crate) rows: Vec<(String, String)>,
 }

@@ -119,8 +119,8 @@ pub(crate) fn the_experiments_of_heath_et_al_are_redone() {
     let bytes = |run: &Json| run["offline_bytes"].as_u64().expect("bytes");
     assert!(bytes(&runs[0]) < bytes(&runs[2]), "{runs:?}");
     let of = |table: &str| list("compared").iter().filter(|row| row["table"] == table).count();
-    // Two arms' OTs, counted and run; four ways with trees of two heights; 2 to 8 parties, three ways. Of a quick run nothing is as
-    // the paper's.
+    // Two arms' OTs, counted and run; four ways with trees of two heights; 2 to 8 parties, three ways. Of a quick run
+    // nothing is as the paper's.
     assert_eq!([8, 9, 10, 12].map(|figure| of(&format!("figure {figure}"))), [4 + 3, 2 * 8, 2 * 6, 7 * 3]);
     assert_eq!(of("figure 11"), 2, "the times of MOTIF and of a triple for each AND");
     assert!(list("compared").iter().all(|row| row["here"].as_f64() > Some(0.0) && row["paper"].is_null()));

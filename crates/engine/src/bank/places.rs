@@ -71,8 +71,8 @@ impl LayOut {
         Self { of: vec![NOWHERE; registers], bytes: vec![], written: vec![false; registers], free: vec![] }
     }
 
-    /// A register is written. It gets the smallest place that is free and large enough, and not too large; else the largest of the
-    /// smaller ones becomes as large, since nothing has come from the system yet.
+    /// A register is written. It gets the smallest place that is free and large enough, and not too large; else the
+    /// largest of the smaller ones becomes as large, since nothing has come from the system yet.
     pub(super) fn make(&mut self, reg: Reg, bytes: usize) {
         let reg = reg as usize;
         if std::mem::replace(&mut self.written[reg], true) {

@@ -25,8 +25,8 @@ pub enum Drawer {
 pub enum Arms {
     /// Every draw has a range of its own.
     Apart,
-    /// Arms that exclude one another draw triples from the same range, so a branch takes as many as its largest arm. All else they
-    /// draw, as what is opened under it is opened in every arm, has ranges of its own.
+    /// Arms that exclude one another draw triples from the same range, so a branch takes as many as its largest arm.
+    /// All else they draw, as what is opened under it is opened in every arm, has ranges of its own.
     ///
     /// # Security
     /// All arms are executed, whichever is active. So this is only for a protocol whose inactive arms send nothing that a triple
@@ -35,8 +35,8 @@ pub enum Arms {
     /// apart. In what repeats another arm may be active in each turn: a branch whose masks each turn draws anew shares ranges within
     /// a turn, and any other's stay apart.
     Shared,
-    /// Arms' ANDs are those of one circuit, in which all wires of inactive arms are zero ([`tacit_circuit::motif`]): plans have no
-    /// regions.
+    /// Arms' ANDs are those of one circuit, in which all wires of inactive arms are zero ([`tacit_circuit::motif`]):
+    /// plans have no regions.
     Zeroed,
 }
 
@@ -119,8 +119,8 @@ struct Layout {
     homes: Vec<Option<usize>>,
     /// Whether it may be active where it isn't counted on.
     changing: Vec<bool>,
-    /// Where each region's draws are counted, by what its turn adds to addresses: at a place of its own, or where ranges stay apart
-    /// at that of the one around it.
+    /// Where each region's draws are counted, by what its turn adds to addresses: at a place of its own, or where
+    /// ranges stay apart at that of the one around it.
     places: HashMap<(u32, u32), usize>,
     /// What each draws itself.
     own: Vec<Counts>,
@@ -157,7 +157,8 @@ impl Layout {
         }
     }
 
-    /// The place of a region in the turn that adds so much to addresses. A region's comes after that of the one that it stands in.
+    /// The place of a region in the turn that adds so much to addresses. A region's comes after that of the one that
+    /// it stands in.
     fn place(&mut self, plan: &Plan, region: u32, shift: u32) -> usize {
         let Some(own) = plan.region(region) else { return 0 };
         let shift = if self.homes[region as usize].is_some() { shift } else { 0 };
@@ -222,9 +223,9 @@ fn homes(plan: &Plan) -> Vec<Option<usize>> {
     std::iter::once(None).chain(plan.regions.iter().map(own)).collect()
 }
 
-/// The regions, by number, that may be active in one turn of a section and not in another, while masks of both turns are the
-/// same: those with an operation in a section where they have no masks of each turn, or a condition that such turns write, and all
-/// around them.
+/// The regions, by number, that may be active in one turn of a section and not in another, while masks of both turns
+/// are the same: those with an operation in a section where they have no masks of each turn, or a condition that such
+/// turns write, and all around them.
 fn changing(plan: &Plan, homes: &[Option<usize>]) -> Vec<bool> {
     let mut changing = vec![false; plan.regions.len() + 1];
     for (op, address, _) in plan.counted_ops() {

@@ -1,5 +1,5 @@
-//! A server that deviates in a live exchange under `replicated-malicious`: it makes no wrong ticket, and opens nothing that isn't to
-//! be opened. All that it can do is to have requests refused.
+//! A server that deviates in a live exchange under `replicated-malicious`: it makes no wrong ticket, and opens
+//! nothing that isn't to be opened. All that it can do is to have requests refused.
 
 use super::*;
 use crate::clear::Key;
@@ -77,8 +77,8 @@ impl Attacked {
         Self { realm, ann, service, tgt, left, nonce: AtomicU32::new(2) }
     }
 
-    /// What each server makes of a login with this key, or of a request with ann's ticket, while the corrupt one flips a bit of the
-    /// message at this place, if any; and how many messages it has sent.
+    /// What each server makes of a login with this key, or of a request with ann's ticket, while the corrupt one
+    /// flips a bit of the message at this place, if any; and how many messages it has sent.
     fn exchange(&self, key: Option<&Key>, flips: Option<i64>) -> ([Came; 3], i64) {
         let nonce = self.nonce.fetch_add(1, Ordering::SeqCst);
         let wish = Wish::of(SERVICE, nonce);
@@ -183,8 +183,8 @@ fn a_server_that_deviates_anywhere_makes_no_wrong_ticket() {
     attack_all(100);
 }
 
-/// What the page warns of: under `replicated` a server can turn a verdict, and nobody notices. All honest servers say that the right
-/// password is a wrong one, or make a ticket that is none.
+/// What the page warns of: under `replicated` a server can turn a verdict, and nobody notices. All honest servers say
+/// that the right password is a wrong one, or make a ticket that is none.
 #[test]
 fn under_replicated_a_server_that_deviates_turns_the_verdict() {
     let attacked = Attacked::new("replicated");

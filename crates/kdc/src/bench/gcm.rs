@@ -1,8 +1,9 @@
 //! The paper's flow with codes: AES-128 in Galois/counter mode (NIST SP 800-38D) under a private encryption type, to be measured.
 //!
-//! With powers of H shared and the ciphertext public, GHASH is linear: ANDs with public bits cost nothing. So a message's code takes
-//! one more block of AES, and the comparison of one that came takes 127 ANDs. A login is three runs, each after acceptance of the one
-//! before: the verdict on the timestamp with what it says; the ciphertexts of ticket and reply; their codes.
+//! With powers of H shared and the ciphertext public, GHASH is linear: ANDs with public bits cost nothing. So a
+//! message's code takes one more block of AES, and the comparison of one that came takes 127 ANDs. A login is three
+//! runs, each after acceptance of the one before: the verdict on the timestamp with what it says; the ciphertexts of
+//! ticket and reply; their codes.
 //!
 //! **No KDC's.** No nonce may come twice under a key: servers would have to note counters durably before they use them. Here batches
 //! count, and keys are the bench's own.
@@ -131,8 +132,8 @@ fn enrol() -> Circuit {
     b.finish(vec![[schedule, powers.concat()].concat()])
 }
 
-/// Whether a timestamp has the right code, and if so what it says. Public are its counters, its ciphertext with its length, and the code
-/// that came.
+/// Whether a timestamp has the right code, and if so what it says. Public are its counters, its ciphertext with its
+/// length, and the code that came.
 fn verify() -> Circuit {
     let mut b = Gates::new();
     let count = BLOCKS[0];
@@ -158,7 +159,8 @@ fn verify() -> Circuit {
     b.finish(vec![same, text])
 }
 
-/// Ciphertexts of ticket and reply. Public are counters and texts; the first block of each has the session key added, which all draw.
+/// Ciphertexts of ticket and reply. Public are counters and texts; the first block of each has the session key added,
+/// which all draw.
 fn seal() -> Circuit {
     let mut b = Gates::new();
     let public = input(&mut b, 2 * SEALED * BITS);

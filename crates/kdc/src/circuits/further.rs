@@ -77,8 +77,9 @@ impl Opened {
     }
 }
 
-/// What all know of ticket and authenticator, and krbtgt's keys for tickets, to one bit, whether both codes are right, and if they
-/// are, the ticket without its confounder and its key. Two bits would let who has altered a ticket learn what it holds.
+/// What all know of ticket and authenticator, and krbtgt's keys for tickets, to one bit, whether both codes are
+/// right, and if they are, the ticket without its confounder and its key. Two bits would let who has altered a ticket
+/// learn what it holds.
 pub fn verify_further(enctype: Enctype, class: Class) -> Circuit {
     let mut b = Builder::new();
     let shown = class.blocks() * BLOCK - CONFOUNDER;

@@ -163,7 +163,8 @@ impl Keys {
         hmac(b, self.enctype, [&self.inner, &self.outer], secret, hashed)
     }
 
-    /// CBC with ciphertext stealing: the last two blocks change places, and the last one is cut. Behind the message's end are zeros.
+    /// CBC with ciphertext stealing: the last two blocks change places, and the last one is cut. Behind the message's
+    /// end are zeros.
     fn encrypt(&self, b: &mut Builder, message: &[Wire], places: &Places<'_>) -> Vec<Wire> {
         let mut chain = vec![b.constant(false); BLOCK];
         let mut blocks = Vec::new();
@@ -189,8 +190,8 @@ impl Keys {
         sealed
     }
 
-    /// What was encrypted, with zeros behind its end: the blocks are independent, but for the last but one, whose stolen bits come
-    /// out of the last.
+    /// What was encrypted, with zeros behind its end: the blocks are independent, but for the last but one, whose
+    /// stolen bits come out of the last.
     pub(super) fn decrypt(&self, b: &mut Builder, sealed: &Sealed<'_>) -> Vec<Wire> {
         let decrypt = |b: &mut Builder, block: &[Wire]| {
             aes::decrypt_expanded(b, STYLE, self.enctype.cipher(), &self.schedule, block)

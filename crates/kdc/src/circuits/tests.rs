@@ -268,9 +268,9 @@ fn further_replies_are_under_the_subkey_if_there_is_one() {
     }
 }
 
-/// What a program opens of a request is the same whatever the keys are, if its codes are wrong: two worlds with other keys of client,
-/// krbtgt and session look alike. What is sent before that is the protocol's to hide, and its suite's to try. A circuit that doesn't
-/// mask what it opens by the verdict is told apart.
+/// What a program opens of a request is the same whatever the keys are, if its codes are wrong: two worlds with other
+/// keys of client, krbtgt and session look alike. What is sent before that is the protocol's to hide, and its suite's
+/// to try. A circuit that doesn't mask what it opens by the verdict is told apart.
 #[test]
 fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
     for enctype in Enctype::ALL {

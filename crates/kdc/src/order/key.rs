@@ -1,6 +1,6 @@
-//! The keys of orders: the admin signs what it orders (Ed25519, RFC 8032), and servers have what that is verified with. It keeps out
-//! what no admin sent, at once and without a run; and it lets a server that missed an order take it from the others. That an order is
-//! carried out at all its run proves.
+//! The keys of orders: the admin signs what it orders (Ed25519, RFC 8032), and servers have what that is verified
+//! with. It keeps out what no admin sent, at once and without a run; and it lets a server that missed an order take
+//! it from the others. That an order is carried out at all its run proves.
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::fmt::Write as _;

@@ -223,8 +223,8 @@ pub fn renew(config: &Config, valid: Option<Duration>) -> Result<Fingerprint, Se
     Ok(print)
 }
 
-/// Puts the certificate that waits in the place of the one in use, whole; that stays beside it, as `certificate.old.pem`. A party that
-/// serves shows the new one on the links that come from now on.
+/// Puts the certificate that waits in the place of the one in use, whole; that stays beside it, as
+/// `certificate.old.pem`. A party that serves shows the new one on the links that come from now on.
 ///
 /// # Errors
 /// [`SetupError::File`] if none waits; [`SetupError::Config`] if it isn't one for this endpoint's key, valid and accepted here.

@@ -177,8 +177,8 @@ impl Roster {
         Ok(())
     }
 
-    /// Reads the lists again if they have changed; whether it has. One that is wrong changes nothing, and is read no more until it
-    /// changes again.
+    /// Reads the lists again if they have changed; whether it has. One that is wrong changes nothing, and is read no
+    /// more until it changes again.
     ///
     /// # Errors
     /// As [`enrolled`].

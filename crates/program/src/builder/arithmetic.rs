@@ -44,8 +44,8 @@ impl Builder {
     /// `a * b`. A product with fixed point is rounded to the nearest, ties up, to the fraction bits of the
     /// secret factor, or to those of the finer one if both are secret.
     ///
-    /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`]. An exact product of up to 126 bits is
-    /// taken; lowering to rings refuses one that is beyond what they truncate.
+    /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`]. An exact product of up
+    /// to 126 bits is taken; lowering to rings refuses one that is beyond what they truncate.
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("*", a, b)?;
         if let Some((secret, numbers, _)) = self.fraction(a, b)? {

@@ -231,8 +231,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The finished program: its inputs, what it reads of what is kept, what all parties know, and what all that it reveals and keeps depends on.
-    /// Nodes are numbered anew.
+    /// The finished program: its inputs, what it reads of what is kept, what all parties know, and what all that it
+    /// reveals and keeps depends on. Nodes are numbered anew.
     pub fn finish(self) -> Result<Program, ProgramError> {
         self.finished().map(|(program, _)| program)
     }

@@ -20,9 +20,9 @@ impl Lowering<'_> {
         self.truncated(x, self.ty(id).range, by, rounding)
     }
 
-    /// The product of two operands, rounded to the nearest, whose exact product no ring holds or truncates. Costs the product and
-    /// a shift in a field; in rings as [`Self::wide_in_ring`]; where an operand is too long for that it is a circuit on bits, element
-    /// by element, and matrices are refused.
+    /// The product of two operands, rounded to the nearest, whose exact product no ring holds or truncates. Costs the
+    /// product and a shift in a field; in rings as [`Self::wide_in_ring`]; where an operand is too long for that it
+    /// is a circuit on bits, element by element, and matrices are refused.
     pub(super) fn wide_product(
         &mut self,
         operands: &[NodeId],
@@ -278,8 +278,8 @@ mod tests {
     use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
-    /// Every element of a ring of eight bits, and some of longer ones, between numbers of the range: if it isn't in the range, all
-    /// are the least number of it, so that a shift gives one result however its components are drawn.
+    /// Every element of a ring of eight bits, and some of longer ones, between numbers of the range: if it isn't in
+    /// the range, all are the least number of it, so that a shift gives one result however its components are drawn.
     #[test]
     fn inputs_of_which_a_number_is_outside_its_range_are_the_least_numbers_in_it() {
         let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
@@ -326,8 +326,9 @@ mod tests {
         }
     }
 
-    /// A number that isn't shifted itself, beside one that is, has a ring that is hardly larger than its range: all elements of it,
-    /// in ranges of more than half of the ring, in others, and in all of the ring, where nothing is to be looked at.
+    /// A number that isn't shifted itself, beside one that is, has a ring that is hardly larger than its range: all
+    /// elements of it, in ranges of more than half of the ring, in others, and in all of the ring, where nothing is
+    /// to be looked at.
     #[test]
     fn ranges_that_fill_most_of_their_ring_are_held() {
         let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();

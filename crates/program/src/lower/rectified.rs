@@ -1,7 +1,7 @@
 //! `max(x, 0)` and a truncation of it, as one: the sign and the carries of `x` come from one tree.
 //!
-//! Rounded or not, the truncation of `max(x, 0)` is that of `x` where `x + h` isn't negative, and 0 elsewhere, for the `h` that is
-//! added before bits are dropped: where only `x` is negative, `x + h` has no bits left to keep.
+//! Rounded or not, the truncation of `max(x, 0)` is that of `x` where `x + h` isn't negative, and 0 elsewhere, for
+//! the `h` that is added before bits are dropped: where only `x` is negative, `x + h` has no bits left to keep.
 
 use super::lowering::Lowering;
 use super::numbers::three::shift_and_bit;
@@ -13,7 +13,8 @@ use crate::plan::{Domain, Reg};
 use crate::types::Range;
 
 impl Lowering<'_> {
-    /// Looks for truncations of maxima that nothing else reads, in programs without loops and arms, which read in ways of their own.
+    /// Looks for truncations of maxima that nothing else reads, in programs without loops and arms, which read in
+    /// ways of their own.
     pub(super) fn find_rectified(&mut self) {
         let program = self.program;
         let ids = || (0..program.nodes().len() as u32).map(NodeId::new);
@@ -48,8 +49,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where the sign of `x + h` stands, if `x` can be rectified and truncated as one: between the bits that are dropped and those
-    /// by which the number is raised.
+    /// Where the sign of `x + h` stands, if `x` can be rectified and truncated as one: between the bits that are
+    /// dropped and those by which the number is raised.
     fn sign_place(&self, x: NodeId, by: u8, rounding: Rounding) -> Option<u8> {
         let Domain::Ring(width) = self.domain(x) else { return None };
         let range = self.ty(x).range.add(Range::point(rounding.half(by)));

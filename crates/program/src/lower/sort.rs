@@ -4,8 +4,8 @@
 //! stood, in bits below them: so the sort is stable, and outcomes are those of a random order, which may be opened. An opening is
 //! a verified one, since one wrong outcome would tell where a row stood.
 //!
-//! For n keys of b bits that is about `n (log2 n + 1)` comparisons of `b + log2 n` bits; none for bools (`ranks`). Where a network is cheaper the program has
-//! one in the place of the sort (`choice`).
+//! For n keys of b bits that is about `n (log2 n + 1)` comparisons of `b + log2 n` bits; none for bools (`ranks`).
+//! Where a network is cheaper the program has one in the place of the sort (`choice`).
 
 mod choice;
 mod ranks;

@@ -1,4 +1,5 @@
-//! What a plan sends, roughly: to choose between ways that a protocol has beside one another, as numbers in rings and numbers as bits.
+//! What a plan sends, roughly: to choose between ways that a protocol has beside one another, as numbers in rings and
+//! numbers as bits.
 
 use crate::capabilities::Traffic;
 use crate::domain::Domain;

@@ -221,8 +221,8 @@ pub enum Operation {
     ShuffleToo,
     /// The elements of each row of a matrix in ascending order.
     Sort,
-    /// The blocks of the third operand, one for each element of a matrix, in the order of a sort of it, which is the first operand;
-    /// the matrix is the second. Equal elements keep their order.
+    /// The blocks of the third operand, one for each element of a matrix, in the order of a sort of it, which is the
+    /// first operand; the matrix is the second. Equal elements keep their order.
     SortToo,
     /// The second operand, in an arm of the branch by the first, a single bool ([`crate::Builder::if_set`]).
     Within {

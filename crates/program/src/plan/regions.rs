@@ -30,8 +30,8 @@ pub struct Region {
 /// figure 4). Arm `t` takes mask number `s`, which is a sharing of zeros, and the other one a random mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Swap {
-    /// The address of the operation that draws `s`, and the masks with it: [`OpKind::Random`](super::OpKind::Random). In a section
-    /// it is that of the first turn, and each turn has masks of its own.
+    /// The address of the operation that draws `s`, and the masks with it: [`OpKind::Random`](super::OpKind::Random).
+    /// In a section it is that of the first turn, and each turn has masks of its own.
     pub op: u32,
     /// `s ^ t`, a public bit.
     pub opened: Reg,

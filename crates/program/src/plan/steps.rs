@@ -186,9 +186,9 @@ pub enum OpKind {
     /// Bits, one row: uniform numbers of so many bits, one after another. Each is known to all parties but one, to whom
     /// [`Self::Compose`] may show what it masks.
     PairMask { bits: u8, dst: Reg },
-    /// One row of bits, numbers of as many as the ring of `dst` has, one after another, to that ring: `dst = a + mask`, where `a` is
-    /// the bits of a difference that `mask` hides, a register of [`Self::PairMask`] that nothing else opens. The party that doesn't
-    /// know a number's mask learns its difference. Two stages.
+    /// One row of bits, numbers of as many as the ring of `dst` has, one after another, to that ring: `dst = a +
+    /// mask`, where `a` is the bits of a difference that `mask` hides, a register of [`Self::PairMask`] that nothing
+    /// else opens. The party that doesn't know a number's mask learns its difference. Two stages.
     Compose { a: Reg, mask: Reg, dst: Reg },
 }
 

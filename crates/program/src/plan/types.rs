@@ -211,8 +211,9 @@ impl Plan {
         (self.inputs.len() as u32).max(self.op_count()).max(self.outputs.len() as u32)
     }
 
-    /// SHA-256 of all that is done, which is all but the window and what follows from the rest. For one machine and one build of this code: others may
-    /// come to another hash of the same plan, so it is nothing for parties to compare.
+    /// SHA-256 of all that is done, which is all but the window and what follows from the rest. For one machine and
+    /// one build of this code: others may come to another hash of the same plan, so it is nothing for parties to
+    /// compare.
     pub fn digest(&self) -> [u8; 32] {
         let Self {
             roles,

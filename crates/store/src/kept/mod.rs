@@ -80,8 +80,8 @@ pub struct KeptFolder {
 }
 
 impl KeptFolder {
-    /// Opens a folder, and makes it if it isn't there. Its files are sealed under `key`; without one, under a key that lies in it:
-    /// that is for trying out.
+    /// Opens a folder, and makes it if it isn't there. Its files are sealed under `key`; without one, under a key
+    /// that lies in it: that is for trying out.
     ///
     /// # Errors
     /// [`Error::InUse`] while another process has it, [`Error::NotAStore`] for a folder with other things in it,
@@ -106,8 +106,8 @@ impl KeptFolder {
         Ok(folder)
     }
 
-    /// What there is in a folder, and what was dropped, as it was a moment ago: another process may have it open. Changes nothing, and
-    /// makes none.
+    /// What there is in a folder, and what was dropped, as it was a moment ago: another process may have it open.
+    /// Changes nothing, and makes none.
     ///
     /// # Errors
     /// As [`KeptFolder::open`], but for [`Error::InUse`].

@@ -173,7 +173,8 @@ fn filled(path: &Path) -> KeptFolder {
     folder
 }
 
-/// What there is can be looked at while another process has it open, and is as whole as what that has; nothing is changed or made.
+/// What there is can be looked at while another process has it open, and is as whole as what that has; nothing is
+/// changed or made.
 #[test]
 fn who_looks_at_a_folder_needs_no_lock_and_changes_nothing() {
     let place = temporary();

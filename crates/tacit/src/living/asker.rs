@@ -91,9 +91,9 @@ impl Asker {
         Self { sender, waker, state, is_over }
     }
 
-    /// Has a run, and waits for its end. Several may be under way, as many as the server has lanes; those that keep values take
-    /// turns. Once it has begun there is no limit but those of its links; and once this party has all that it learns and keeps, it has
-    /// ended well, whatever others do after that.
+    /// Has a run, and waits for its end. Several may be under way, as many as the server has lanes; those that keep
+    /// values take turns. Once it has begun there is no limit but those of its links; and once this party has all
+    /// that it learns and keeps, it has ended well, whatever others do after that.
     ///
     /// # Errors
     /// [`Error::Declined`] if it doesn't begin in time or at all, and never once it has begun; [`Error::BrokeOff`] if this party's own

@@ -164,8 +164,8 @@ pub(crate) fn is_one_twice(players: &[&Player]) -> bool {
     players.iter().enumerate().any(|(at, one)| players[..at].iter().any(|other| same(one, other)))
 }
 
-/// What a run's session agrees on besides the program: the run's number, its tag, what was chosen of slots and rows, and who plays
-/// which name.
+/// What a run's session agrees on besides the program: the run's number, its tag, what was chosen of slots and rows,
+/// and who plays which name.
 pub(crate) fn bound(run: u64, tag: &str, fill: &Fill, players: &[Player]) -> String {
     let mut words = format!("run {run} of tag {tag:?}");
     if !fill.is_empty() {

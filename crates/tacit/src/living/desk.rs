@@ -133,8 +133,8 @@ pub(crate) struct Desk {
     most: usize,
     /// Attempts that may still come: each run under way may be one.
     attempts: usize,
-    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run alone for a while, at
-    /// party 0.
+    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run
+    /// alone for a while, at party 0.
     absent: Absent,
     /// How often each client was lost in the middle of a check.
     losses: HashMap<String, u32>,
@@ -243,8 +243,8 @@ impl Desk {
         hub.knows(client) && !self.is_aside(client)
     }
 
-    /// Begins nothing more. Requests that wait are told so, and wait on: their clients ask again once this party is back. What it has
-    /// accepted party 0 has begun, or takes back.
+    /// Begins nothing more. Requests that wait are told so, and wait on: their clients ask again once this party is
+    /// back. What it has accepted party 0 has begun, or takes back.
     pub(crate) fn close(&mut self, hub: &mut Hub) {
         if self.closed {
             return;

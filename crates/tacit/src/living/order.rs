@@ -1,8 +1,9 @@
 //! Which requests are next: party 0's queue. Pure; nothing waits here.
 //!
-//! Requests that name the same program, tag and choice of rows meet in one run, which is ready when each of the program's names is played.
-//! Of the runs that are ready the one is next whose clients were served longest ago, so one client with many connections
-//! doesn't keep others waiting. Others of its program and tag are instances of the same run ([`super::batch`]).
+//! Requests that name the same program, tag and choice of rows meet in one run, which is ready when each of the
+//! program's names is played. Of the runs that are ready the one is next whose clients were served longest ago, so
+//! one client with many connections doesn't keep others waiting. Others of its program and tag are instances of the
+//! same run ([`super::batch`]).
 
 use super::control::{Player, Request, is_one_twice};
 use crate::Fill;
@@ -142,8 +143,8 @@ impl Order {
         self.insert(0, group);
     }
 
-    /// Has a run wait to be, or, if somebody has left it, with another one that lacks just those who are left: nobody would come any
-    /// more for whom both wait.
+    /// Has a run wait to be, or, if somebody has left it, with another one that lacks just those who are left: nobody
+    /// would come any more for whom both wait.
     fn insert(&mut self, at: usize, group: Group) {
         // Nobody fits everywhere: another run would wait longer for a request that is withdrawn.
         if group.seats.is_empty() {

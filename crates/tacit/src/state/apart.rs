@@ -14,9 +14,9 @@ pub(crate) fn at(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    /// What a run of a program needs of it, in memory: of what fills its slots the shares that may be picked, and of what it keeps
-    /// the versions there are. What the run keeps or settles goes to the state itself at once, durably; only then is it held
-    /// for a moment.
+    /// What a run of a program needs of it, in memory: of what fills its slots the shares that may be picked, and of
+    /// what it keeps the versions there are. What the run keeps or settles goes to the state itself at once, durably;
+    /// only then is it held for a moment.
     ///
     /// # Errors
     /// [`Error::Refused`] if it fills what the program hasn't, or too many versions are kept; [`Error::Store`].
@@ -208,8 +208,8 @@ mod tests {
         Made { about, after: Some(after), digests, share: share.unwrap() }
     }
 
-    /// A run began when the second version wasn't known to be all parties', and another one has read that since: an answer came of it,
-    /// so the run keeps nothing in its place.
+    /// A run began when the second version wasn't known to be all parties', and another one has read that since: an
+    /// answer came of it, so the run keeps nothing in its place.
     #[test]
     fn nothing_comes_in_the_place_of_a_version_that_was_settled_meanwhile() {
         let homes = Homes::new();
@@ -229,8 +229,9 @@ mod tests {
         assert_eq!(keep(4).report.kept, ["x@3"]);
     }
 
-    /// The other order: such a run has put the third version away, and then one that looked before would read the second. It has no
-    /// answer, or the name would have had a value that its later ones were made without. What was settled before may still be read.
+    /// The other order: such a run has put the third version away, and then one that looked before would read the
+    /// second. It has no answer, or the name would have had a value that its later ones were made without. What was
+    /// settled before may still be read.
     #[test]
     fn what_a_later_version_was_made_without_is_read_by_nobody() {
         let homes = Homes::new();

@@ -1,13 +1,13 @@
 //! Which version of a name a party's runs are about to settle: of those that can't both count, one at a time.
 //!
-//! Runs go side by side, and a party that deviates can tell two of them different things: then one comes to a version, and the other
-//! to one that was made without it. A party settles a version once all others have said that they are about to, and says so itself
-//! under a *claim*: as long as it stands, no other run here says so of a version that can't count beside it. So no two honest parties
-//! settle such versions, and erase what the other needs.
+//! Runs go side by side, and a party that deviates can tell two of them different things: then one comes to a
+//! version, and the other to one that was made without it. A party settles a version once all others have said that
+//! they are about to, and says so itself under a *claim*: as long as it stands, no other run here says so of a
+//! version that can't count beside it. So no two honest parties settle such versions, and erase what the other needs.
 //!
-//! A claim is its run's. If that ends before the version is settled, others may still have heard what this party said, and not yet
-//! that the run has ended: the claim stays for longer than a link may be silent. It stands in the way of nothing else, as the next
-//! run begins with the same version, unless somebody lies.
+//! A claim is its run's. If that ends before the version is settled, others may still have heard what this party
+//! said, and not yet that the run has ended: the claim stays for longer than a link may be silent. It stands in the
+//! way of nothing else, as the next run begins with the same version, unless somebody lies.
 
 use super::settle::Passable;
 use super::{Standing, State, at};
@@ -51,8 +51,8 @@ impl Drop for Claimed {
 }
 
 impl State {
-    /// Claims what is about to be settled, with all that its run kept, until so long after this run has ended; what is settled needs
-    /// no claim. A run that has the state to itself needs none.
+    /// Claims what is about to be settled, with all that its run kept, until so long after this run has ended; what
+    /// is settled needs no claim. A run that has the state to itself needs none.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run is about to settle what can't count beside it; and as [`State::settle`] would.
@@ -71,8 +71,8 @@ impl State {
         Ok(())
     }
 
-    /// Claims what is about to be put away. It ends with the run: the next one that keeps something is not to wait, and two that put
-    /// versions away do so in the order of their numbers, or not at all.
+    /// Claims what is about to be put away. It ends with the run: the next one that keeps something is not to wait,
+    /// and two that put versions away do so in the order of their numbers, or not at all.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run is about to settle what can't count beside it.

@@ -91,8 +91,8 @@ impl<'p> AllTold<'p> {
         Ok(Self { parties, messages, torn })
     }
 
-    /// Whether the parties may have looked before another run kept something and after: they know of different last versions, and so
-    /// can't agree. All parties find the same, since they were told the same.
+    /// Whether the parties may have looked before another run kept something and after: they know of different last
+    /// versions, and so can't agree. All parties find the same, since they were told the same.
     pub(super) fn is_of_two_times(&self) -> bool {
         let Some((first, others)) = self.messages.split_first() else { return false };
         if others.iter().any(|other| other.slots != first.slots || !other.names_as(first)) {
@@ -186,9 +186,9 @@ pub(super) fn taken(
     Ok(shares)
 }
 
-/// Settles what a run begins with; what that replaces is to be dropped only once all can be read, so [`taken`] comes first. If some
-/// party has any of it pending, all wait until all others have said that they are about to, each under a [claim](State::claim): one
-/// round more.
+/// Settles what a run begins with; what that replaces is to be dropped only once all can be read, so [`taken`] comes
+/// first. If some party has any of it pending, all wait until all others have said that they are about to, each under
+/// a [claim](State::claim): one round more.
 ///
 /// # Errors
 /// [`Error::Refused`] if another run is about to settle what can't count beside it, and as [`State::settle`]; [`Error::Store`].
@@ -211,8 +211,8 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have is never read.
-/// Two rounds, whose bytes count as those of the setup. What was put away, as `weights@3`.
+/// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have
+/// is never read. Two rounds, whose bytes count as those of the setup. What was put away, as `weights@3`.
 ///
 /// # Errors
 /// The first failure; what is put away then stays pending.

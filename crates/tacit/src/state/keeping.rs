@@ -66,10 +66,10 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
 }
 
 impl<'a> Keeping<'a> {
-    /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party holds it
-    /// against the program, and what it may be used for. Three rounds in the setup, two more each time that another run kept
-    /// something just as the parties looked, and one more if some party doesn't know that all have what the run begins with; nothing
-    /// secret is sent.
+    /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party
+    /// holds it against the program, and what it may be used for. Three rounds in the setup, two more each time that
+    /// another run kept something just as the parties looked, and one more if some party doesn't know that all have
+    /// what the run begins with; nothing secret is sent.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties and with the value's name.

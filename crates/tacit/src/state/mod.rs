@@ -1,9 +1,10 @@
 //! What a party keeps between runs: shares of values, by name and version.
 //!
-//! A program says `keep(x, "weights")`, and the run makes the next version of that name. A later program reads `kept("weights")`:
-//! that is a *slot*, and each run says which value and version fills it ([`Fill`]); and of tables, which rows are read, or kept. The parties agree on it by what they tell
-//! one another of the versions they have ([`agree`]), before anything is computed. Two that hold the same part of a share compare
-//! digests of it, and tell them to nobody else.
+//! A program says `keep(x, "weights")`, and the run makes the next version of that name. A later program reads
+//! `kept("weights")`: that is a *slot*, and each run says which value and version fills it ([`Fill`]); and of tables,
+//! which rows are read, or kept. The parties agree on it by what they tell one another of the versions they have
+//! ([`agree`]), before anything is computed. Two that hold the same part of a share compare digests of it, and tell
+//! them to nobody else.
 //!
 //! **Two steps.** Each party puts its share away as *pending*, and tells the others so, before any output is opened. What all
 //! have is *settled*. A party that dies in between has a pending version that the others may know as settled: the next run that
@@ -126,8 +127,9 @@ impl State {
         Self::default()
     }
 
-    /// What lies in a folder, and in memory what is read of it; the folder is made if it isn't there. It is sealed under `key`, or,
-    /// without one, under a key that lies in it: for trying out. One process at a time can have it open.
+    /// What lies in a folder, and in memory what is read of it; the folder is made if it isn't there. It is sealed
+    /// under `key`, or, without one, under a key that lies in it: for trying out. One process at a time can have it
+    /// open.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -177,8 +179,8 @@ impl State {
         self.names.values().flat_map(|name| name.versions.values()).map(Version::listed).collect()
     }
 
-    /// Drops a value (`weights@3`), or all versions of a name (`weights`): the share is wiped, and the version is never read again.
-    /// Each party drops its own; until all have, runs that would read it are refused.
+    /// Drops a value (`weights@3`), or all versions of a name (`weights`): the share is wiped, and the version is
+    /// never read again. Each party drops its own; until all have, runs that would read it are refused.
     ///
     /// # Errors
     /// [`Error::Refused`] if there is none; [`Error::Store`].
@@ -265,8 +267,9 @@ impl State {
         Ok(share)
     }
 
-    /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs. Nothing comes in the
-    /// place of a version that was settled after the run began, whatever the run was told of it: others may have read that one.
+    /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs.
+    /// Nothing comes in the place of a version that was settled after the run began, whatever the run was told of it:
+    /// others may have read that one.
     fn put(&mut self, values: Vec<Made>) -> Result<(), Error> {
         let is_late = |made: &&Made| {
             self.names.get(&made.about.name).is_some_and(|known| {

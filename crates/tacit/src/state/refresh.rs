@@ -1,8 +1,8 @@
 //! Fresh shares of a kept value: what an old copy of one party's folder and a new one of another's hold doesn't combine.
 //!
-//! All parties take part, and nobody else; no program is run. The fresh shares are those of the next version, with the same uses.
-//! The old version is dropped by each party in the same change in which it settles the new one. So it is where MACs move to the key of
-//! another epoch: a value is under one key at a time, whatever happens.
+//! All parties take part, and nobody else; no program is run. The fresh shares are those of the next version, with
+//! the same uses. The old version is dropped by each party in the same change in which it settles the new one. So it
+//! is where MACs move to the key of another epoch: a value is under one key at a time, whatever happens.
 
 use super::exchange::{AllTold, Message, begin, put_away, taken};
 use super::wanted::Wanted;
@@ -31,9 +31,9 @@ impl Seat {
         self.refreshed(state, name, None, within)
     }
 
-    /// As [`Seat::refresh`], and moves the value's MACs from the key of its epoch to that of another one in this party's store of
-    /// supplies: one that values are under already, if one has as many masks. It takes a mask of each party for each element and one
-    /// more there, and one of the old epoch.
+    /// As [`Seat::refresh`], and moves the value's MACs from the key of its epoch to that of another one in this
+    /// party's store of supplies: one that values are under already, if one has as many masks. It takes a mask of
+    /// each party for each element and one more there, and one of the old epoch.
     ///
     /// # Errors
     /// As [`Seat::refresh`]; [`Error::Refused`] also if the store lacks the value's epoch; [`Error::NoMaterial`] if one epoch or the
@@ -80,8 +80,8 @@ impl Local {
         one(all_of(together(&self.parties, &[], 1, states, play))?)
     }
 
-    /// As [`Local::refresh`], and moves the value's MACs to the key of another epoch, of stores as [`Local::stock`] fills. Else as
-    /// [`Seat::rekey`].
+    /// As [`Local::refresh`], and moves the value's MACs to the key of another epoch, of stores as [`Local::stock`]
+    /// fills. Else as [`Seat::rekey`].
     ///
     /// # Errors
     /// As [`Seat::rekey`].
@@ -103,8 +103,8 @@ fn one(mut fresh: Vec<String>) -> Result<String, Error> {
     fresh.pop().ok_or_else(|| Error::Refused("there are no parties".to_owned()))
 }
 
-/// Plays a party's part in giving the newest value of a name fresh shares, and, if there is a stock, MACs under the key of another
-/// epoch. What it is then, as `weights@4`.
+/// Plays a party's part in giving the newest value of a name fresh shares, and, if there is a stock, MACs under the
+/// key of another epoch. What it is then, as `weights@4`.
 ///
 /// # Errors
 /// As [`Seat::refresh`] or [`Seat::rekey`].

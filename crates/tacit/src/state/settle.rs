@@ -1,10 +1,11 @@
 //! What all parties have counts, and what was made without it never will.
 //!
-//! A version is *settled* once all parties are known to have it. Later versions of its name that were put away by runs which began
-//! without it, and that some party lacks, can't both count with it: the party *passes them over*, in the same change. What is passed
-//! over is *void*. Its number is never used again, its share is erased, and the party says of it that it lacks it. So no party
-//! settles it afterwards, whatever another one says; and one that has settled it before refuses what it was made without. An answer
-//! needs all parties to have settled what is read: no honest party gives one of a version, and then one of another that leaves it out.
+//! A version is *settled* once all parties are known to have it. Later versions of its name that were put away by
+//! runs which began without it, and that some party lacks, can't both count with it: the party *passes them over*, in
+//! the same change. What is passed over is *void*. Its number is never used again, its share is erased, and the party
+//! says of it that it lacks it. So no party settles it afterwards, whatever another one says; and one that has
+//! settled it before refuses what it was made without. An answer needs all parties to have settled what is read: no
+//! honest party gives one of a version, and then one of another that leaves it out.
 
 use super::{About, Digests, Standing, State, TOLD_VERSIONS, Version, at, disk};
 use crate::Error;
@@ -29,10 +30,10 @@ struct Change {
 }
 
 impl State {
-    /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that replaces is
-    /// dropped in the same change, and so are versions that not all have, older ones and those that it passes over, with all that their
-    /// runs kept: whatever of them could be read was settled before this one was made, and what is left would be shares of a value
-    /// that fresh shares don't hide.
+    /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that
+    /// replaces is dropped in the same change, and so are versions that not all have, older ones and those that it
+    /// passes over, with all that their runs kept: whatever of them could be read was settled before this one was
+    /// made, and what is left would be shares of a value that fresh shares don't hide.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run has put a version away that was made without this one, and it isn't to be passed over: an
@@ -157,9 +158,9 @@ impl State {
         those.map(|version| &version.about)
     }
 
-    /// The later versions of a name that were made without this one, by runs that began when it wasn't known to be all parties', and
-    /// aren't void. A run settles what it begins with before it puts anything away: so what is pending after one that is pending
-    /// was made without it, whoever remembers the run.
+    /// The later versions of a name that were made without this one, by runs that began when it wasn't known to be
+    /// all parties', and aren't void. A run settles what it begins with before it puts anything away: so what is
+    /// pending after one that is pending was made without it, whoever remembers the run.
     fn made_without(&self, name: &str, number: u64) -> impl Iterator<Item = &Version> {
         let is_pending = self.version(name, number).is_some_and(|own| own.standing == Standing::Pending);
         let later =

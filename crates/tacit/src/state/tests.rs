@@ -150,8 +150,8 @@ fn under_mascot_an_old_and_a_swapped_disk_give_nothing() {
     assert!(error.is_failed_check() || matches!(error, Error::Refused(_)), "{error}");
 }
 
-/// Two parties that don't look at what a value may be used for don't have their way as long as one does. If none did, all would learn
-/// what is for alice alone.
+/// Two parties that don't look at what a value may be used for don't have their way as long as one does. If none did,
+/// all would learn what is for alice alone.
 #[test]
 fn uses_hold_as_long_as_one_party_looks_at_them() {
     let uses = || Uses::new(vec![], Some(vec!["alice".into()]));
@@ -176,8 +176,8 @@ fn uses_hold_as_long_as_one_party_looks_at_them() {
     }
 }
 
-/// One that holds another share than it kept is found by the other holder of its part; a party that looks at no digest has the others
-/// compute on it: under `replicated` on a wrong value.
+/// One that holds another share than it kept is found by the other holder of its part; a party that looks at no
+/// digest has the others compute on it: under `replicated` on a wrong value.
 #[test]
 fn digests_hold_as_long_as_the_other_holder_compares_them() {
     let local = Local::new("replicated").unwrap();

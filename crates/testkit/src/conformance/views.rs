@@ -200,8 +200,9 @@ pub fn pieces(subject: &Subject) {
     }
 }
 
-/// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, offline and
-/// online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked at: steps from `before` on.
+/// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, offline
+/// and online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked
+/// at: steps from `before` on.
 ///
 /// # Panics
 /// If a view tells something.

@@ -87,8 +87,8 @@ const fn table_of_ranges<const SIZE: usize>() -> [Release; 2] {
     ]
 }
 
-/// What is released after hashes are compared, where a supply compares none: the first is of what owners told, and of each check there
-/// are one of what was opened and one of all commitments.
+/// What is released after hashes are compared, where a supply compares none: the first is of what owners told, and of
+/// each check there are one of what was opened and one of all commitments.
 const AFTER_HASHES: [Release; 3] = [
     Release {
         what: "a coin's commitment",

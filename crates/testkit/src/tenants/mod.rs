@@ -1,8 +1,9 @@
 //! Model tenants: protocols for n parties on additive shares, whose triples a dealer gives. They never ship.
 //!
-//! All but the dealer is shipped code ([`tacit_additive`]), and the suite on these tenants tests it: [`FIELDS`] has numbers modulo
-//! primes, where bools are 0 and 1, and comparisons and truncations come down to openings under a mask, and elements of
-//! GF(2^128). [`BITS`] has bits alone, so that its numbers are circuits. [`MACS`] is [`FIELDS`] with MACs, where parties may deviate.
+//! All but the dealer is shipped code ([`tacit_additive`]), and the suite on these tenants tests it: [`FIELDS`] has
+//! numbers modulo primes, where bools are 0 and 1, and comparisons and truncations come down to openings under a
+//! mask, and elements of GF(2^128). [`BITS`] has bits alone, so that its numbers are circuits. [`MACS`] is [`FIELDS`]
+//! with MACs, where parties may deviate.
 //!
 //! **Security.** As that of [`tacit_additive`], as long as all trust the dealer. It is code of this process (`dealer`).
 

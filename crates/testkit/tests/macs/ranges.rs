@@ -131,8 +131,9 @@ fn product() -> Plan {
     lower(&program, MACS.capabilities()).expect("the tenant has all of it").plan
 }
 
-/// The second party adds 2^100 to what all open of its number's masked form, `d = u - a`, and its own code takes it for the other's
-/// share: to the product comes 2^100 times the other's number, which stands above the mask of the comparison.
+/// The second party adds 2^100 to what all open of its number's masked form, `d = u - a`, and its own code takes it
+/// for the other's share: to the product comes 2^100 times the other's number, which stands above the mask of the
+/// comparison.
 #[test]
 fn an_opening_that_nothing_is_checked_before_shows_a_number() {
     const OTHERS: u128 = 93;

@@ -1,5 +1,5 @@
-//! A kept value moves from one key of MACs to another, at the engine's side: what all have then, what it costs, what is released when,
-//! and parties that put in something else.
+//! A kept value moves from one key of MACs to another, at the engine's side: what all have then, what it costs, what
+//! is released when, and parties that put in something else.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -195,8 +195,8 @@ fn the_value_stays_and_its_macs_are_under_the_new_key() {
     }
 }
 
-/// A party that lacks a message sends nothing that comes after it, and nobody what comes after that: what a check weighs is everywhere
-/// before its coin, and the old key's verdict before anything is weighed under the new one.
+/// A party that lacks a message sends nothing that comes after it, and nobody what comes after that: what a check
+/// weighs is everywhere before its coin, and the old key's verdict before anything is weighed under the new one.
 #[test]
 fn nothing_is_released_before_what_it_rests_on_is_everywhere() {
     let honest = World::new(3, 0);

@@ -1,8 +1,10 @@
-//! Two lanes share a key, and a party stalls the check of one until the other's has told it the key ("Rushing at SPDZ", S&P 2025).
+//! Two lanes share a key, and a party stalls the check of one until the other's has told it the key ("Rushing at
+//! SPDZ", S&P 2025).
 //!
-//! The last party adds 1 to what it opens of an output, in both lanes, and its own code takes it for the others' share, so that all
-//! it says fits. It commits honestly in lane 0, reads the others' `sigma`, withholds its own, and so ends no check. All `sigma` add
-//! up to minus the key times the first element's weight. In lane 1 it commits to what makes the sum nothing.
+//! The last party adds 1 to what it opens of an output, in both lanes, and its own code takes it for the others'
+//! share, so that all it says fits. It commits honestly in lane 0, reads the others' `sigma`, withholds its own, and
+//! so ends no check. All `sigma` add up to minus the key times the first element's weight. In lane 1 it commits to
+//! what makes the sum nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -156,7 +158,8 @@ fn before(
     }
 }
 
-/// Adds 1 to what the last party opens, at itself to what it hears; in lane 0 the coalition's openings and those for it stay away.
+/// Adds 1 to what the last party opens, at itself to what it hears; in lane 0 the coalition's openings and those for
+/// it stay away.
 fn interceptor(corrupt: &'static [usize], seen: Arc<Mutex<Seen>>) -> Interceptor {
     let attacker = *corrupt.last().expect("somebody attacks");
     Box::new(move |message| {

@@ -61,8 +61,8 @@ fn circuits_in_arms_tell_nothing() {
     }
 }
 
-/// Circuits of one layer and of two, of an AND each, on a whole block of instances. Of longer messages only the ends would be looked
-/// at, where both arms have different gates.
+/// Circuits of one layer and of two, of an AND each, on a whole block of instances. Of longer messages only the ends
+/// would be looked at, where both arms have different gates.
 fn block() -> Result<Program, ProgramError> {
     let circuit = |layers: usize| {
         let mut build = tacit_circuit::Builder::new();

@@ -1,5 +1,5 @@
-//! Arms whose inactive wires are zero (MOTIF), by a model tenant and by the protocol that ships: right results, one product for the
-//! ANDs of all arms in a layer, and views that tell nothing of the arm that is taken.
+//! Arms whose inactive wires are zero (MOTIF), by a model tenant and by the protocol that ships: right results, one
+//! product for the ANDs of all arms in a layer, and views that tell nothing of the arm that is taken.
 
 use crate::nested::{chain, nested};
 use crate::{case, case_of, seen, subject};
@@ -78,8 +78,8 @@ fn branch(ands: usize, other: Option<usize>) -> Result<Program, ProgramError> {
     build.finish()
 }
 
-/// What enters is multiplied by the condition, at most 128 bits by one product. Each layer takes 70, of a bit with one of each arm that
-/// has ANDs there.
+/// What enters is multiplied by the condition, at most 128 bits by one product. Each layer takes 70, of a bit with
+/// one of each arm that has ANDs there.
 #[test]
 fn a_layer_takes_as_many_products_as_its_widest_arm() {
     let program = branch(5, Some(3)).expect("it is well formed");

@@ -3,10 +3,10 @@
 //! What is run is the paper's circuit: arms of 30,000 ANDs and as many sums in ten layers, from 128 bits to as many. The bytes of
 //! figure 11's runs are those of links' counters; figures 9, 10 and 12 are prices, which tests hold to the counters.
 //!
-//! Under MOTIF bytes depend on how arms are aligned, so that what the paper's own would send is counted by the layers of 100 random
-//! circuits, and so is figure 8: the most ANDs that any arm has in each layer, and one for the input of each branch; a choice for each
-//! of them and two bits for each AND. What is run as MOTIF has ANDs as early as they can be, wherever the paper's generator put them,
-//! and opens less.
+//! Under MOTIF bytes depend on how arms are aligned, so that what the paper's own would send is counted by the layers
+//! of 100 random circuits, and so is figure 8: the most ANDs that any arm has in each layer, and one for the input of
+//! each branch; a choice for each of them and two bits for each AND. What is run as MOTIF has ANDs as early as they
+//! can be, wherever the paper's generator put them, and opens less.
 
 use super::experiment::{Compared, Experiment, NOTHING, Paper, Run};
 use super::links::Links;

@@ -1,8 +1,9 @@
 //! A circuit where bools are elements of a field, 0 and 1: an AND is a product, and so is an XOR, `u + v - 2 u v`.
 //!
-//! All products at a depth are one of vectors, for all instances, and each is made once: an AND and an XOR of the same wires
-//! share it, and [`steps`] has more that gates don't take. Complements cost nothing, as `(1 - u) v = v - u v`, and neither
-//! does a gate with a public bit: its product is local. Each product is sent: circuits of more products than [`PRODUCTS`] are refused.
+//! All products at a depth are one of vectors, for all instances, and each is made once: an AND and an XOR of the
+//! same wires share it, and [`steps`] has more that gates don't take. Complements cost nothing, as `(1 - u) v = v - u
+//! v`, and neither does a gate with a public bit: its product is local. Each product is sent: circuits of more
+//! products than [`PRODUCTS`] are refused.
 
 use crate::error::Fault;
 use crate::lower::lowering::Lowering;
@@ -97,8 +98,8 @@ impl Lowering<'_> {
         self.products_of(circuit, &[], wires, domain, instances)
     }
 
-    /// The register of all outputs of a circuit on such inputs, instance after instance. `exclusive` marks gates of whose operands
-    /// at most one is set.
+    /// The register of all outputs of a circuit on such inputs, instance after instance. `exclusive` marks gates of
+    /// whose operands at most one is set.
     pub(in crate::lower) fn products_of(
         &mut self,
         circuit: &Circuit,

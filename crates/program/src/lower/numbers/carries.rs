@@ -199,8 +199,8 @@ fn carry(build: &mut circuit::Builder, s: &[Wire], t: &[Wire]) -> Wire {
     joined(build, all).generate
 }
 
-/// The positions of two numbers of as many bits; `starts` if nothing is carried into the first, so that it doesn't matter what that
-/// propagates.
+/// The positions of two numbers of as many bits; `starts` if nothing is carried into the first, so that it doesn't
+/// matter what that propagates.
 fn leaves(build: &mut circuit::Builder, s: &[Wire], t: &[Wire], starts: bool) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::with_capacity(s.len());
     for (&s, &t) in s.iter().zip(t) {

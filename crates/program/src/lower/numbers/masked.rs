@@ -49,9 +49,10 @@
 //! `r mod p`, and `c` with it, is at a distance below `(2^b - p) / 2^b` from uniform, whatever `y` is: `2^-120` for `p = 2^128 -
 //! 159`, for each element opened, and `2^-61` for the smaller field. Nothing is tossed again.
 //!
-//! Since `y + r < 2^(b-1) + 2^b < 2 p`, over the integers `y + r = c + w p` with a bit `w`. If `w = 0` then `c >= r`; if `w = 1`
-//! then `c = r - (p - y) < r`. So `w = [c < r]`, a comparison of b bits, also where `r >= p`. Then `y mod 2^m` is `(c - r) mod 2^m`
-//! or `(c + p - r) mod 2^m`; with `c' = c mod 2^m`, `c'' = (c + p) mod 2^m` and `r'` as above the two are
+//! Since `y + r < 2^(b-1) + 2^b < 2 p`, over the integers `y + r = c + w p` with a bit `w`. If `w = 0` then `c >= r`;
+//! if `w = 1` then `c = r - (p - y) < r`. So `w = [c < r]`, a comparison of b bits, also where `r >= p`. Then `y mod
+//! 2^m` is `(c - r) mod 2^m` or `(c + p - r) mod 2^m`; with `c' = c mod 2^m`, `c'' = (c + p) mod 2^m` and `r'` as
+//! above the two are
 //!
 //! `c' - r' + 2^m [c' < r']` and `c'' - r' + 2^m [c'' < r']`,
 //!

@@ -73,8 +73,8 @@ impl Conversions for ThreeComponents {
         lowering.register(&number)
     }
 
-    /// With d for `by`: 4d - 2 - ceil(log2(d - 1)) ANDs, five products (four that one party sends, and one that two send) and 4 + ceil(log2(d - 1)) rounds; for d = 1 four
-    /// ANDs, four products and as many rounds.
+    /// With d for `by`: 4d - 2 - ceil(log2(d - 1)) ANDs, five products (four that one party sends, and one that two
+    /// send) and 4 + ceil(log2(d - 1)) rounds; for d = 1 four ANDs, four products and as many rounds.
     fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, _: Range, by: u8) -> Term {
         let shape = lowering.plan.shape(x);
         let shifted = lowering.fresh(shape.domain, shape.cols);

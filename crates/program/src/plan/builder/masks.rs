@@ -6,8 +6,8 @@ use crate::plan::registers::Reg;
 use crate::plan::steps::{OpKind, Operand};
 
 impl Builder {
-    /// Notes masks that an operation draws, takes off, or adds again: a circuit takes them off, in the same turn of a section, and
-    /// its result alone is composed with them.
+    /// Notes masks that an operation draws, takes off, or adds again: a circuit takes them off, in the same turn of a
+    /// section, and its result alone is composed with them.
     ///
     /// # Panics
     /// If masks aren't whole bytes, or are used in any other way, or twice: two differences tell how what they hide differs.

@@ -9,9 +9,9 @@
 //!
 //! `D_j = x_(t+1)[pi(j)] - e_j - f_j = 0`, with `e = s` at its left verifier `P_(t-1)`, and `f = b` at its right one, `P_t`.
 //!
-//! With weights `w_j` the sum of `w_j x[pi(j)]` is an inner product of `x`, which the verifier that doesn't know the order has, and
-//! of the weights, each at the place that its element came from, which the other one has. `P_(t-1)` says nothing, and its statement
-//! is that 0 is 0.
+//! With weights `w_j` the sum of `w_j x[pi(j)]` is an inner product of `x`, which the verifier that doesn't know the
+//! order has, and of the weights, each at the place that its element came from, which the other one has. `P_(t-1)`
+//! says nothing, and its statement is that 0 is 0.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -167,8 +167,8 @@ impl Desk {
         }
     }
 
-    /// Says which clients of a proposal haven't asked this party for it, though they have asked party 0: their paths to this one may
-    /// be lost, and the others of the run are to go on without them.
+    /// Says which clients of a proposal haven't asked this party for it, though they have asked party 0: their paths
+    /// to this one may be lost, and the others of the run are to go on without them.
     fn miss(&mut self, hub: &mut Hub, now: Instant) {
         let late = |run: &Pending| run.stage == Stage::Proposed && now >= self.is_missed(run);
         let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
@@ -183,9 +183,10 @@ impl Desk {
         }
     }
 
-    /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no other run is
-    /// made with them: who is still there connects and asks anew. Those of a run of several instances are asked for alone first, and
-    /// so is all that their clients ask for in a while: nobody else waits for them again.
+    /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no
+    /// other run is made with them: who is still there connects and asks anew. Those of a run of several instances
+    /// are asked for alone first, and so is all that their clients ask for in a while: nobody else waits for them
+    /// again.
     pub(super) fn missed(&mut self, hub: &mut Hub, party: usize, run: u64, requests: &[u64]) {
         if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
             return;
@@ -224,8 +225,8 @@ impl Desk {
         }
     }
 
-    /// Party 0 takes back a run that somebody has left: its other requests wait on, for whoever comes in that one's place; those of a
-    /// batch run alone.
+    /// Party 0 takes back a run that somebody has left: its other requests wait on, for whoever comes in that one's
+    /// place; those of a batch run alone.
     fn take_apart(&mut self, hub: &mut Hub, run: u64, rests: bool) {
         let alone = self.is_batch(run);
         for other in self.others() {

@@ -40,8 +40,8 @@ pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<
     play_on(shared, proposal, endpoint, inputs, (&fill, store.as_deref_mut()), links)
 }
 
-/// A party's part in a run that it wanted, and what went wrong once that had ended well for it: from its goodbye on others count on that,
-/// and one that deviates would have it undone at whom it chooses.
+/// A party's part in a run that it wanted, and what went wrong once that had ended well for it: from its goodbye on
+/// others count on that, and one that deviates would have it undone at whom it chooses.
 pub(super) fn play_wanted(
     shared: &Shared,
     proposal: &Proposal,
@@ -56,8 +56,8 @@ pub(super) fn play_wanted(
     (result, said.try_recv().ok())
 }
 
-/// A party's part in a run on these inputs of its own. What the run needs of the party's state is taken apart, so that others go on,
-/// whatever this one's clients do meanwhile.
+/// A party's part in a run on these inputs of its own. What the run needs of the party's state is taken apart, so
+/// that others go on, whatever this one's clients do meanwhile.
 fn play_on(
     shared: &Shared,
     proposal: &Proposal,

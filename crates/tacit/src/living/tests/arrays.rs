@@ -1,5 +1,5 @@
-//! What clients give: what isn't as the program declares it is refused before anything is asked for, and what reaches the parties in
-//! another form than it has to ends that client's run alone.
+//! What clients give: what isn't as the program declares it is refused before anything is asked for, and what reaches
+//! the parties in another form than it has to ends that client's run alone.
 
 use super::*;
 use crate::Source;

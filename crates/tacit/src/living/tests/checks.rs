@@ -41,8 +41,8 @@ fn serving(open: &[&str]) -> Serving {
     }
 }
 
-/// P0 has the first run wait for it, which others would bear for ten minutes, and deviates in the second. The others stop for good, and
-/// the first run ends with that: nobody who deviates has another try in it.
+/// P0 has the first run wait for it, which others would bear for ten minutes, and deviates in the second. The others
+/// stop for good, and the first run ends with that: nobody who deviates has another try in it.
 #[test]
 fn a_failed_check_ends_the_runs_under_way_in_other_lanes() {
     let (house, program) = (House::new(), square());

@@ -1,4 +1,5 @@
-//! Whom a run holds up, and what ends a server: parties that hold something, offers on public inputs, and faults of a party's own.
+//! Whom a run holds up, and what ends a server: parties that hold something, offers on public inputs, and faults of a
+//! party's own.
 
 use super::wanted::{BITS, askers_of, bits, keeper, reader, want};
 use super::*;

@@ -5,7 +5,8 @@ use super::*;
 use crate::living::control::{Between, Proposal};
 use std::time::Instant;
 
-/// Alice's request is at P0 and P2, and never comes to P1: whoever has met her there goes on with another one, and hears of nothing.
+/// Alice's request is at P0 and P2, and never comes to P1: whoever has met her there goes on with another one, and
+/// hears of nothing.
 #[test]
 fn a_client_whose_path_to_one_party_is_lost_holds_up_those_it_has_met_for_seconds_alone() {
     let house = House::new();

@@ -106,7 +106,8 @@ fn passes(version: u64) -> Passable {
     [("x".to_owned(), BTreeSet::from([version]))].into()
 }
 
-/// All parties have the second version, which a run left that ended badly; one that began without it has left the third at two of them.
+/// All parties have the second version, which a run left that ended badly; one that began without it has left the
+/// third at two of them.
 fn stuck() -> World {
     let mut world = World::new(&["x"], &[1]);
     world.torn(&["x"], &[2], 2, &[0, 1, 2]);
@@ -248,9 +249,9 @@ enum Step {
     Ends,
 }
 
-/// Two honest parties, and two runs at each: in one the party that deviates has the second version read, in the other the third. What
-/// it says to whom comes when it likes, and so it chooses the order of all steps, and which runs end before they have settled. In no
-/// order do two parties settle different versions.
+/// Two honest parties, and two runs at each: in one the party that deviates has the second version read, in the other
+/// the third. What it says to whom comes when it likes, and so it chooses the order of all steps, and which runs end
+/// before they have settled. In no order do two parties settle different versions.
 #[test]
 fn two_runs_that_are_told_different_things_settle_one_version() {
     let kept = World::new(&["x"], &[1]);

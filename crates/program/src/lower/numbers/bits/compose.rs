@@ -1,8 +1,8 @@
 //! From the bits of a circuit's results to numbers: each bit by itself, or all bits of a number at once.
 //!
-//! Where the protocol offers it ([`Feature::Compose`]), the circuit takes a mask off its result, which two parties know and the third
-//! doesn't, and the third one is shown the difference: an adder, and two elements for each number. An injection is three elements for
-//! each bit, but its two rounds are all. So few bits of few numbers are injected.
+//! Where the protocol offers it ([`Feature::Compose`]), the circuit takes a mask off its result, which two parties
+//! know and the third doesn't, and the third one is shown the difference: an adder, and two elements for each number.
+//! An injection is three elements for each bit, but its two rounds are all. So few bits of few numbers are injected.
 
 use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{Builder, Layered, Wire};
@@ -23,8 +23,8 @@ pub(super) const fn composed_bits(ring: u64) -> u64 {
 const ROUNDS: u64 = 2;
 
 impl Lowering<'_> {
-    /// What it weighs to make numbers of results of so many bits, in the cheaper way: bits that each party sends, and rounds. And the
-    /// adder by which they are composed, if that is it.
+    /// What it weighs to make numbers of results of so many bits, in the cheaper way: bits that each party sends, and
+    /// rounds. And the adder by which they are composed, if that is it.
     pub(super) fn to_number(
         &self,
         Format { bits, .. }: Format,
@@ -71,8 +71,8 @@ impl Lowering<'_> {
     }
 }
 
-/// A number less its mask, modulo 2^k for a mask of k bits. Each bit of the mask goes into the same bit of the result as it is, and into
-/// carries above it: so the result is uniform, whatever else the carries are.
+/// A number less its mask, modulo 2^k for a mask of k bits. Each bit of the mask goes into the same bit of the result
+/// as it is, and into carries above it: so the result is uniform, whatever else the carries are.
 pub(super) fn less_mask(b: &mut Builder, style: Style, x: &Word, mask: &[Wire]) -> Vec<Wire> {
     let x = x.modulo(b, mask.len());
     arith::subtract(b, style, &x, mask)

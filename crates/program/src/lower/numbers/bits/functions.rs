@@ -10,9 +10,10 @@ use crate::width::Format;
 
 /// `a 2^by / b` to the nearest, ties up, for a `b` of 0 as for 1, in so many bits.
 ///
-/// With `N = a 2^(by + 1) + b`, for a `b` above 0, it is `floor(N / 2 b)`, and so `floor(floor(N / 2) / b)`: a digit for each bit of
-/// the result, from the highest, of an AND for each bit of `b`, or for each bit that is left of `N` from the digit on, where these are fewer.
-/// A negative `N` is complemented first, and the quotient last. A `b` below 0 turns both signs.
+/// With `N = a 2^(by + 1) + b`, for a `b` above 0, it is `floor(N / 2 b)`, and so `floor(floor(N / 2) / b)`: a digit
+/// for each bit of the result, from the highest, of an AND for each bit of `b`, or for each bit that is left of `N`
+/// from the digit on, where these are fewer. A negative `N` is complemented first, and the quotient last. A `b` below
+/// 0 turns both signs.
 pub(super) fn ratio(
     b: &mut Builder,
     style: Style,
@@ -43,11 +44,13 @@ pub(super) fn ratio(
     let digits = width.min(most).min(dividend.len());
     let high = Word { bits: dividend[digits..].to_vec(), signed: false };
     let mut quotient = Vec::with_capacity(digits);
-    // What is left, from -y to y - 1, in two's complement: what isn't negative loses y next, and the rest gains it (division that doesn't
-    // restore; Parhami, section 13.4). To take or to add is an exclusive or of y, so that a digit costs an addition.
+    // What is left, from -y to y - 1, in two's complement: what isn't negative loses y next, and the rest gains it
+    // (division that doesn't restore; Parhami, section 13.4). To take or to add is an exclusive or of y, so that a
+    // digit costs an addition.
     //
-    // While the dividend has fewer bits down to a digit than y may have, what is left is computed modulo 2 to the number of these, and one
-    // more. Its sign stands in the highest, unless y has a bit beyond: then the digit is 0, and what is left is less y.
+    // While the dividend has fewer bits down to a digit than y may have, what is left is computed modulo 2 to the
+    // number of these, and one more. Its sign stands in the highest, unless y has a bit beyond: then the digit is 0,
+    // and what is left is less y.
     let zero = b.constant(false);
     let low = |place: usize| dividend_bits.saturating_sub(place).min(y.len());
     let mut left = high.modulo(b, low(digits));

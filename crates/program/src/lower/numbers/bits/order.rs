@@ -16,9 +16,9 @@ use crate::types::Dtype;
 use crate::width::Format;
 
 impl Lowering<'_> {
-    /// The elements of a matrix as words that are in order as unsigned numbers, and all different: the place of each among all, in
-    /// the lowest bits, and above it the element, with its sign the other way around. Above both is the number of the row of the
-    /// matrix, if it has several.
+    /// The elements of a matrix as words that are in order as unsigned numbers, and all different: the place of each
+    /// among all, in the lowest bits, and above it the element, with its sign the other way around. Above both is the
+    /// number of the row of the matrix, if it has several.
     pub(in crate::lower) fn sort_keys(&mut self, id: NodeId, length: usize) -> Keys {
         let rows = self.ty(id).len();
         let places = bits_below(rows);

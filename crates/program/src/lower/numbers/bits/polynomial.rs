@@ -76,8 +76,8 @@ impl Lowering<'_> {
         Some(self.register(&sum))
     }
 
-    /// Whether the ring takes less than a circuit and a composition of its result: bits that each party sends, and rounds. What both
-    /// have, the bits of the number, is left out.
+    /// Whether the ring takes less than a circuit and a composition of its result: bits that each party sends, and
+    /// rounds. What both have, the bits of the number, is left out.
     fn is_cheaper(&self, function: &Piecewise, of: Format, ty: &Type, domain: Domain) -> bool {
         let (ring, len, terms) = (domain.bits(), ty.len(), function.terms() as u64);
         let style = style(len);
@@ -131,8 +131,8 @@ fn parts_of(function: &Piecewise) -> usize {
     function.terms() + 1 + usize::from(function.guard() > 0)
 }
 
-/// Coefficients from the highest on, of which the last is in two parts where there is a guard, and the place in the piece; each less its
-/// mask.
+/// Coefficients from the highest on, of which the last is in two parts where there is a guard, and the place in the
+/// piece; each less its mask.
 fn masked_parts(b: &mut Builder, style: Style, x: &Word, function: &Piecewise, masks: &[Wire]) -> Vec<Wire> {
     let (selected, u) = functions::located(b, style, x, function);
     let mut tables: Vec<Vec<i64>> =
