@@ -8,8 +8,10 @@ import collections
 import concurrent.futures
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -36,6 +38,9 @@ FIRST = {
 # Those that have the machine to themselves come last.
 ALONE = {"processes"}
 
+# Seconds after which a program counts as stuck, and is ended: the longest takes a minute or two on two cores.
+STUCK_AFTER = 900
+
 Program = collections.namedtuple("Program", ["name", "path", "folder"])
 
 
@@ -57,24 +62,32 @@ def run(program: Program, options: list[str]) -> bool:
     """Whether it passes; it runs as under Cargo, in its crate's folder."""
     environment = os.environ | {"CARGO_MANIFEST_DIR": str(program.folder), "RUST_TEST_THREADS": THREADS}
     begun = time.monotonic()
-    ended = subprocess.run(
-        [program.path, "--quiet", *options],
-        cwd=program.folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    passed = ended.returncode == 0
-    results = [line for line in ended.stdout.splitlines() if line.startswith("test result: ")]
-    verdict = results[-1] if results else f"ended with {ended.returncode}"
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        # Not quiet, so that the output names each test, and those that take more than a minute.
+        begins = [program.path, *options]
+        child = subprocess.Popen(
+            begins, cwd=program.folder, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            child.wait(timeout=None if "--include-ignored" in options else STUCK_AFTER)
+            stuck = False
+        except subprocess.TimeoutExpired:
+            # With the processes that it began.
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            stuck = True
+        output.seek(0)
+        printed = output.read()
+    passed = child.returncode == 0
+    results = [line for line in printed.splitlines() if line.startswith("test result: ")]
     took = time.monotonic() - begun
+    verdict = "stuck, and ended" if stuck else results[-1] if results else f"ended with {child.returncode}"
     print(f"{program.folder.name}: {program.name}, after {took:.0f} s: {verdict}", flush=True)
-    for line in ended.stdout.splitlines():
+    for line in printed.splitlines():
         if line.endswith(" lines of code"):
             print(line, flush=True)
     if not passed:
-        print(ended.stdout, flush=True)
+        print(printed, flush=True)
     return passed
 
 
