@@ -6,6 +6,7 @@ Options are given to every program: `--include-ignored` for the long tests, too.
 
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -68,14 +69,15 @@ def run(program: Program, options: list[str]) -> bool:
         child = subprocess.Popen(
             begins, cwd=program.folder, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
+        stuck = False
         try:
             child.wait(timeout=None if "--include-ignored" in options else STUCK_AFTER)
-            stuck = False
         except subprocess.TimeoutExpired:
-            # With the processes that it began.
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
             stuck = True
+        # With the processes that it began.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
         output.seek(0)
         printed = output.read()
     passed = child.returncode == 0

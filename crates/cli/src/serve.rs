@@ -13,6 +13,7 @@ use crate::store::warn_if_restored;
 use crate::{log, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         holdings,
     };
     let mut server = Server::open(&config, offers, serving)?;
-    end_on_signals(&server.drain())?;
+    end_on_signals(server.drain())?;
     let (aside, _flushed) = log::aside();
     server.tell(if args.log.is_some() { log::notes() } else { meeting_on(name.clone(), aside.clone()) });
     server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
@@ -164,17 +165,19 @@ fn holdings(
 }
 
 /// SIGTERM and SIGINT: the end after the runs that are under way, or at once if asked again.
-fn end_on_signals(drain: &Drain) -> Result<(), Failure> {
-    let (asked, pipe) = drain.parts()?;
+fn end_on_signals(drain: Drain) -> Result<(), Failure> {
     let can_not = |error| Failure::aborted(format!("signals can't be caught: {error}"));
-    for signal in [SIGTERM, SIGINT] {
-        // In this order: the first signal is noted, and makes the next one final.
-        let pipe = pipe.try_clone().map_err(can_not)?;
-        signal_hook::flag::register_conditional_shutdown(signal, 0, Arc::clone(&asked))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&asked)))
-            .and_then(|_| signal_hook::low_level::pipe::register(signal, pipe))
-            .map_err(can_not)?;
-    }
+    // Whatever comes from here on is kept until the thread looks.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(can_not)?;
+    let ends = move || {
+        for (count, _) in signals.forever().enumerate() {
+            if count > 0 {
+                std::process::exit(0);
+            }
+            drain.ask();
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(ends).map_err(can_not)?;
     Ok(())
 }
 

@@ -5,6 +5,8 @@
 use serde_json::Value as Json;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 use tacit::SavedPlan;
 use tacit::program::{Builder, Dtype, Range, Recipient};
 
@@ -26,6 +28,9 @@ mod servers;
 mod streams;
 #[path = "processes/supplies.rs"]
 mod supplies;
+
+/// A test that takes longer waits for something that doesn't come: each takes seconds.
+const LONGEST: Duration = Duration::from_mins(5);
 
 fn main() {
     let first = std::env::args().nth(1);
@@ -77,7 +82,15 @@ fn main() {
     // Like a harness: `cargo test --test processes -- killed` runs those with the word in their names.
     let word = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
     for (name, test) in tests.into_iter().filter(|(name, _)| name.contains(&word)) {
+        let (ends, ended) = channel::<()>();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("stuck: {name}");
+                std::process::exit(101);
+            }
+        });
         test();
+        drop(ends);
         println!("ok: {name}");
     }
 }

@@ -71,8 +71,9 @@ impl Counter {
 /// If a port can't be had.
 pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let bound = |address: &str, error: io::Error| io::Error::new(error.kind(), format!("{address}: {error}"));
-    let clients = TcpListener::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
+    // First what a caller can't tell: who is let in by TCP may send datagrams.
     let datagrams = UdpSocket::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
+    let clients = TcpListener::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
     let admins = TcpListener::bind(&settings.orders).map_err(|error| bound(&settings.orders, error))?;
     let (requests, queue) = sync_channel(QUEUE);
     let (orders, ordered) = sync_channel(CONNECTIONS);

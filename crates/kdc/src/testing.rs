@@ -99,10 +99,11 @@ impl Realm {
     }
 
     pub(crate) fn add(&self, name: &str, origin: &Origin) {
-        let until = Instant::now() + Duration::from_mins(15);
+        let until = Instant::now() + Duration::from_mins(5);
         // The others' links may be to come.
         while let Err(error) = admin::add(&self.admin(), name, origin, None) {
             assert!(Instant::now() < until, "{error}");
+            thread::sleep(Duration::from_millis(20));
         }
     }
 

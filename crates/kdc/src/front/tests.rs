@@ -128,7 +128,9 @@ fn one_address_takes_no_more_than_its_places_and_others_have_theirs() {
     for number in 0..2 {
         one.send_to(&request(number), &settings.listen).unwrap();
     }
+    let until = Instant::now() + Duration::from_mins(1);
     while asked.load(Ordering::SeqCst) == 0 {
+        assert!(Instant::now() < until, "the servers are asked");
         thread::sleep(Duration::from_millis(10));
     }
     // One that waits already takes no other place, and what is shorter than an error has no answer.

@@ -92,7 +92,7 @@ pub enum News {
     },
 }
 
-/// Wakes a [`Hub`] from another thread, or from a signal handler that writes to it.
+/// Wakes a [`Hub`] from another thread.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<UnixStream>);
 
@@ -101,14 +101,6 @@ impl Waker {
     pub fn wake(&self) {
         // If the pipe is full, the hub is about to wake anyhow.
         let _ = (&*self.0).write(&[0]);
-    }
-
-    /// What to write a byte to.
-    ///
-    /// # Errors
-    /// [`SetupError::System`].
-    pub fn pipe(&self) -> Result<UnixStream, SetupError> {
-        self.0.try_clone().map_err(SetupError::system)
     }
 }
 

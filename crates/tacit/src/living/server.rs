@@ -103,14 +103,6 @@ impl Drain {
         self.asked.store(true, Ordering::SeqCst);
         self.waker.wake();
     }
-
-    /// The flag, and what to write a byte to once it is set: for signal handlers.
-    ///
-    /// # Errors
-    /// [`Error::Setup`] if the operating system refuses it.
-    pub fn parts(&self) -> Result<(Arc<AtomicBool>, std::os::unix::net::UnixStream), Error> {
-        Ok((self.asked.clone(), self.waker.pipe()?))
-    }
 }
 
 /// Changes the links of a run, for tests.
