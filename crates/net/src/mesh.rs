@@ -498,6 +498,9 @@ impl Mesh {
         if self.lenient || self.holding && !check_failed {
             return self.fault(from, what);
         }
+        if let Some((party, frame)) = self.accusation_before(from) {
+            return self.aborted_by(party, &frame);
+        }
         let error = self.poison(Some(from), what);
         self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
         Err(error)
@@ -506,7 +509,10 @@ impl Mesh {
     /// A peer has failed: it is left out, or that waits, or the run ends.
     fn fault(&mut self, peer: usize, what: ErrorKind) -> Result<(), Error> {
         if !self.lenient && !self.holding {
-            return Err(self.fail(peer, what));
+            return match self.accusation_before(peer) {
+                Some((party, frame)) => self.aborted_by(party, &frame),
+                None => Err(self.fail(peer, what)),
+            };
         }
         self.peers[peer].failed.get_or_insert(what);
         Ok(())

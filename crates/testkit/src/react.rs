@@ -39,6 +39,11 @@ pub trait Attacker: Send {
         now
     }
 
+    /// Its code has nothing more to send: whether the links may say so by themselves, to all.
+    fn finishes(&self) -> bool {
+        true
+    }
+
     /// Its code has ended. What is to be done after that is done here, with [`Act::poll`]; the links end with it.
     fn ends(&mut self, _act: &mut Act<'_>) {}
 }
@@ -141,7 +146,7 @@ impl Transport for Reacting {
     }
 
     fn finish(&mut self) -> bool {
-        self.links.finish()
+        self.attacker.finishes() && self.links.finish()
     }
 }
 

@@ -4,11 +4,12 @@
 //! ends. Every party says goodbye when its own run has ended well, and aborts else; so nothing more has to be sent.
 
 use super::peer::{Peer, Standing};
-use super::{GLANCE, Mesh};
+use super::{BURST, GLANCE, Mesh};
 use crate::error::{Error, ErrorKind};
 use crate::frame::{Frame, FrameKind};
 use crate::mesh::readable;
 use crate::{At, Event};
+use std::time::Duration;
 
 /// A goodbye, of one who stays or goes.
 pub(super) fn goodbye(stays: bool) -> Frame {
@@ -84,6 +85,23 @@ impl Mesh {
             Event::Frame(_) | Event::Progress => return Ok(()),
         };
         Err(self.poison(Some(from), what))
+    }
+
+    /// Before a client ends the run: a party's word that a check failed, if that is there, too. The client may have
+    /// left because of it, and isn't believed itself.
+    pub(super) fn accusation_before(&mut self, peer: usize) -> Option<(usize, Frame)> {
+        for _ in 0..if peer < self.accusers { 0 } else { BURST } {
+            // The run is over: whatever else comes is of no use.
+            if let (from, Event::Frame(frame)) = self.transport.poll(Duration::ZERO)?
+                && frame.kind == FrameKind::Abort
+                && frame.at.batch != 0
+                && from < self.accusers
+                && !self.peers[from].has_left()
+            {
+                return Some((from, frame));
+            }
+        }
+        None
     }
 
     /// What an abort says that came from this peer.

@@ -204,6 +204,30 @@ fn that_a_check_failed_reaches_all_and_is_passed_on() {
     }
 }
 
+/// A party's word comes with what a client did on hearing it, and the client's link is read first.
+#[test]
+fn a_client_that_leaves_on_a_failed_check_does_not_hide_it() {
+    for is_lost in [false, true] {
+        let mut ends = memory::mesh(3, 2).into_iter();
+        let (mut accuser, me, _other, mut client) =
+            (ends.next().unwrap(), ends.next().unwrap(), ends.next(), ends.next().unwrap());
+        let mut mesh = Mesh::new(Box::new(me), 1, names(3, 2), impatient());
+        mesh.trust_check_failures_from(3);
+        let abort =
+            |batch| Frame { kind: FrameKind::Abort, at: At { batch, ..At::default() }, payload: vec![] };
+        if is_lost {
+            drop(client);
+        } else {
+            client.send(1, abort(1));
+        }
+        accuser.send(1, Frame::data(at(7), vec![1]));
+        accuser.send(1, abort(1));
+        let error = mesh.recv(2, at(1), 1).unwrap_err();
+        assert_eq!(error.peer().unwrap().index, 0, "{error}");
+        assert!(matches!(error.what(), ErrorKind::Aborted { check_failed: true, .. }), "{error}");
+    }
+}
+
 #[test]
 fn a_clients_abort_reaches_other_clients() {
     let mut meshes = meshes(3, 2);

@@ -29,6 +29,8 @@ use willing::Willing;
 const BUSY: u32 = 2;
 /// How long a proposal waits for everybody to accept it.
 pub(crate) const LATE: Duration = Duration::from_secs(5);
+/// How long a party waits for party 0 to begin or to take back a run that it proposed.
+const ABANDONED: Duration = Duration::from_mins(10);
 /// How long a party waits for a request of a proposed run before it says that it lacks it: before the proposal is late.
 const MISSED: Duration = Duration::from_secs(4);
 /// The same of a run of several instances: each is proposed alone then, and nothing is lost.
@@ -307,7 +309,8 @@ impl Desk {
             return Some(Duration::ZERO);
         }
         let waiting = || self.runs.values().filter(|run| run.stage != Stage::Running);
-        let late = waiting().filter(|_| self.me == 0 || self.closed).map(|run| run.since + LATE);
+        let given_up = if self.me == 0 || self.closed { LATE } else { ABANDONED };
+        let late = waiting().map(|run| run.since + given_up);
         // Whose proposal waits for something else by then looks again with the next news.
         let missed = waiting().filter(|run| run.stage == Stage::Proposed).map(|run| self.is_missed(run));
         let missed = missed.filter(|then| *then > now);

@@ -7,6 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -116,21 +117,25 @@ impl House {
 struct Party {
     drain: Drain,
     ended: Arc<Mutex<Vec<Result<Run, String>>>>,
-    thread: JoinHandle<(Result<(), Error>, u64)>,
+    done: Receiver<(Result<(), Error>, u64)>,
 }
 
 impl Party {
     fn serves(mut server: Server) -> Self {
         let (drain, ended) = (server.drain(), Arc::new(Mutex::new(Vec::new())));
         let notes = ended.clone();
-        let thread = thread::spawn(move || {
+        let (sender, done) = channel();
+        thread::spawn(move || {
             let done = server.serve(&mut |served| {
                 notes.lock().unwrap().push(served.result.map_err(|error| error.to_string()));
                 Ok::<_, Error>(())
             });
-            (done, server.connections())
+            let connections = server.connections();
+            // Its port is free again once it is said to have ended.
+            drop(server);
+            let _ = sender.send((done, connections));
         });
-        Self { drain, ended, thread }
+        Self { drain, ended, done }
     }
 
     /// Ends it: how it ended, its runs, and how many connections it has had.
@@ -140,7 +145,7 @@ impl Party {
     }
 
     fn join(self) -> (Result<(), Error>, Vec<Result<Run, String>>, u64) {
-        let (done, connections) = self.thread.join().unwrap();
+        let (done, connections) = self.done.recv_timeout(3 * LONG).expect("it serves on, or has panicked");
         (done, std::mem::take(&mut *self.ended.lock().unwrap()), connections)
     }
 }

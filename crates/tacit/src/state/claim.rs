@@ -87,7 +87,11 @@ impl State {
         self.claims.0.retain(|_, claim| claim.runs > 0 || claim.until.is_some_and(|until| now < until));
         // What is settled keeps out by itself what was made without it; what isn't there yet is about to be put away.
         let is_open = |(name, number): &&(String, u64)| {
-            self.version(name, *number).is_none_or(|version| version.standing == Standing::Pending)
+            // One that isn't there and not the last either was dropped so long ago that it is forgotten.
+            self.version(name, *number).map_or_else(
+                || self.names.get(name).is_none_or(|named| *number > named.last),
+                |version| version.standing == Standing::Pending,
+            )
         };
         let open = || self.claims.0.keys().filter(is_open);
         let bars = |(name, number): &(String, u64)| open().find(|(other, at)| other == name && at != number);

@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Company, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor, Want};
+use super::{ABANDONED, Begun, Company, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::{Group, Seated};
@@ -34,13 +34,14 @@ impl Desk {
         self.ask(hub, now);
         self.say_wants(hub);
         let late = |run: &Pending| run.stage != Stage::Running && now >= run.since + LATE;
-        let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
+        let mut late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
         if self.me != 0 {
-            // Party 0 has begun by now what this one accepted before it was told to end, or taken it back, unless it deviates.
-            if self.closed {
-                for run in late {
-                    self.requeue(run, Company::WAITS);
-                }
+            // Party 0 has begun by now what this one accepted, or taken it back, unless it deviates. The closer the end of
+            // this one, the less it waits.
+            let given_up = if self.closed { LATE } else { ABANDONED };
+            late.retain(|run| self.runs.get(run).is_some_and(|run| now >= run.since + given_up));
+            for run in late {
+                self.requeue(run, Company::WAITS);
             }
             self.miss(hub, now);
             return self.answer(hub);

@@ -97,9 +97,10 @@ impl Desk {
         self.wants.own.insert(want);
     }
 
-    /// Whether this party has accepted a run that it wants, or such a run is under way: how that ends is what counts.
+    /// Whether this party has accepted a run that it wants: how that ends is what counts. One that is under way is of an earlier
+    /// want, as it uses that up.
     pub(crate) fn is_bound_to(&self, want: &Want) -> bool {
-        self.runs_of_want(want).any(|(_, stage)| stage != Stage::Proposed)
+        self.runs_of_want(want).any(|(_, stage)| stage == Stage::Accepted)
     }
 
     fn runs_of_want<'a>(&'a self, want: &'a Want) -> impl Iterator<Item = (u64, Stage)> + 'a {
@@ -110,7 +111,8 @@ impl Desk {
     /// This party wants a run no more, which hasn't begun and which it hasn't accepted.
     pub(crate) fn unwant(&mut self, hub: &mut Hub, want: &Want) {
         self.wants.own.remove(want);
-        for (run, _) in self.runs_of_want(want).collect::<Vec<_>>() {
+        let waiting = self.runs_of_want(want).filter(|(_, stage)| *stage != Stage::Running);
+        for (run, _) in waiting.collect::<Vec<_>>() {
             self.give_up(hub, run, "doesn't want the run any more");
         }
         if self.me == 0 {

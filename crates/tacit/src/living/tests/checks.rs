@@ -1,6 +1,7 @@
 //! A check that fails, while other runs are under way.
 
 use super::*;
+use std::time::Instant;
 use tacit_astra::step::CHECK_TRIPLES;
 use tacit_net::{Frame, FrameKind};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -67,7 +68,9 @@ fn a_failed_check_ends_the_runs_under_way_in_other_lanes() {
         thread::spawn(move || seat.run(&program, CHECKED, &[Some(ints(5))], &|_, _| ()).map(drop))
     };
     let bob = ask("bob");
+    let until = Instant::now() + LONG;
     while runs.load(Ordering::SeqCst) == 0 {
+        assert!(Instant::now() < until, "no run begins");
         thread::sleep(Duration::from_millis(5));
     }
     assert!(ask("alice").join().unwrap().is_err());

@@ -54,6 +54,11 @@ impl Attacker for Deserts {
         act.hear(from, event);
     }
 
+    /// Links that were lent say goodbye for it otherwise.
+    fn finishes(&self) -> bool {
+        false
+    }
+
     fn ends(&mut self, act: &mut Act<'_>) {
         let until = Instant::now() + Duration::from_secs(2);
         while self.left != [true; 2] && Instant::now() < until {
@@ -87,6 +92,12 @@ fn beside(
     house: &House,
     attacker: impl Fn(u16) -> Option<Box<dyn Attacker>> + Send + Sync + 'static,
 ) -> ([Party; 3], [Asker; 3]) {
+    // As long as a busy machine may take to hear of an abort.
+    for name in ["P0", "P1", "P2", "alice"] {
+        let path = house.path(name);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{text}\n[limits]\nlinger_seconds = 20.0\n")).unwrap();
+    }
     let (attacker, runs) = (Arc::new(attacker), Arc::new(AtomicU16::new(0)));
     let parties = [0, 1, 2].map(|number| {
         let mut server = Server::open(&house.party(number), Vec::new(), serving(3)).unwrap();
@@ -151,7 +162,9 @@ fn a_run_that_has_ended_well_is_told_so_though_the_server_stops() {
     let mut alice = seat(config, None);
     alice.tag("order ben's".to_owned());
     alice.run(&program, "replicated-malicious", &[Some(bits(5))], &|_, _| ()).unwrap();
+    let until = Instant::now() + LONG;
     while !have_left.load(Ordering::SeqCst) {
+        assert!(Instant::now() < until, "both have said goodbye");
         thread::sleep(Duration::from_millis(5));
     }
     let runs = want(&askers, &reader(), "1", &[("key", "ann's")].into(), |_| vec![Some(bits(7))], LONG);
