@@ -213,7 +213,9 @@ impl Recorder {
         will_commit(session, self.checks, &coin, &mut own)?;
         let at = [MAC_COMMIT, MAC_OPEN].map(|part| At { part, op: self.checks, ..At::default() });
         let check = turn.begin()?;
-        let opened = open_committed(session, at, &format!("MAC check {}", check.number()), &own)?;
+        // Each key counts its checks by itself, and a session may have several at a time.
+        let label = format!("MAC check {} of operation {}", check.number(), self.checks);
+        let opened = open_committed(session, at, &label, &own)?;
         if !opened.iter().fold(Sums::new(self.keys.fields), Sums::plus).are_zero() {
             return Err(session.reject("what was opened doesn't fit its MACs").into());
         }

@@ -53,7 +53,7 @@ pub struct ProgramStep {
 }
 
 /// The version of the messages that this code sends and reads, and of what it draws, in which order.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;

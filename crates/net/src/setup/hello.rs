@@ -22,7 +22,7 @@ use crate::tls::pin::Fingerprint;
 use crate::{Lane, MAX_LANES};
 
 /// The version of everything on a link: hello, frames, and the order of things.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// More parties and clients than this are refused.
 pub const MAX_ENDPOINTS: usize = 256;
