@@ -1,6 +1,6 @@
 //! What attackers compute of a proof's challenges; for tests.
 
-use crate::verify::{ChallengeId, Seed, seeds};
+use crate::verify::{ChallengeId, Seed, picked, seeds};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 
@@ -14,4 +14,10 @@ pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) 
 /// The coefficients that a seed gives ([`seeds::coefficients`]).
 pub fn coefficients(session: &[u8; 32], seed: &Seed, prover: usize, batch: u32, count: usize) -> Vec<u64> {
     seeds::coefficients(session, seed, prover, batch, count).into_iter().map(|one| one.0).collect()
+}
+
+/// What picks each of so many products, a batch's only operation, in the statement of a proof: the polynomials over F_2 of its
+/// row and of its column, as the first seed gives them to a prover in a batch and a repetition.
+pub fn picks(session: &[u8; 32], seed: &Seed, place: [usize; 3], count: usize) -> Vec<[u64; 2]> {
+    picked(session, seed, place, count)
 }

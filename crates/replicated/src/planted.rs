@@ -101,9 +101,9 @@ fn plant_shared(mistakes: &[Mistake]) {
 }
 
 #[cfg(feature = "planted")]
-pub use taps::{Moment, Noted, session, tap};
+pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products};
 #[cfg(feature = "planted")]
-pub(crate) use taps::{seated, tapped};
+pub(crate) use taps::{products_tapped, seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
@@ -148,10 +148,26 @@ mod taps {
         static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
         static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
     }
+    /// A corrupt prover's log of a batch of products, and the quotients of each repetition, which it is about to send: to look
+    /// at and to change.
+    #[derive(Debug)]
+    pub struct NotedProducts<'a> {
+        /// Who it is.
+        pub me: usize,
+        /// The batch's number.
+        pub number: u32,
+        /// `z_i - x_i y_i - rho_i` of its own messages, as its left verifier has it.
+        pub e: &'a mut [u64],
+        /// Of each repetition, from the lowest degree on.
+        pub quotients: &'a mut [[i128; 127]],
+    }
 
+
+    type TapOfProducts = Box<dyn FnMut(&mut NotedProducts<'_>)>;
     /// Lets `tap` look into the log of the party whose thread this is.
     pub fn tap(tap: impl FnMut(Moment, &mut Noted<'_>) + 'static) {
         TAP.set(Some(Box::new(tap)));
+        static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
     }
 
     /// The identity of the last session in which the party whose thread this is took its seat.
@@ -160,6 +176,11 @@ mod taps {
     }
 
     /// Notes a session.
+    /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
+    pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
+        TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
+    }
+
     pub(crate) fn seated(session: &Session) {
         SESSION.set(*session.id());
     }
@@ -173,3 +194,12 @@ mod taps {
         });
     }
 }
+
+    /// Shows a batch of products to whoever looks.
+    pub(crate) fn products_tapped(mut noted: NotedProducts<'_>) {
+        TAP_OF_PRODUCTS.with_borrow_mut(|tap| {
+            if let Some(tap) = tap {
+                tap(&mut noted);
+            }
+        });
+    }

@@ -366,6 +366,16 @@ impl Batch {
 
     fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {
         let (operations, shuffles) = (&self.operations, &self.shuffles);
+    /// What a corrupt prover looks at once its quotients are computed.
+    #[cfg(feature = "planted")]
+    pub(super) fn noted<'a>(
+        &'a mut self,
+        number: u32,
+        quotients: &'a mut [[i128; super::statement::COEFFICIENTS]],
+    ) -> crate::planted::NotedProducts<'a> {
+        crate::planted::NotedProducts { me: self.me, number, e: &mut self.e[0], quotients }
+    }
+
         let ahead = (prover + PARTIES - self.me) % PARTIES;
         Side { prover, left, operations, x: &self.x[of], y: &self.y[of], e, shuffles, ahead }
     }

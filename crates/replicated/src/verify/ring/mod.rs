@@ -143,14 +143,19 @@ impl RingProof {
     /// The prover's quotients less the left verifier's shares, with the bits of the seed that was released.
     fn send_quotients(&mut self, session: &mut Session, out: &mut Vec<u8>) {
         let (me, number) = (session.me(), self.number);
-        let Some(batch) = &self.prover.batch else { return };
+        let Some(batch) = &mut self.prover.batch else { return };
+        let mut all = Vec::new();
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
             let bits = id.bits(&self.prover.last_seed, batch.own(true).proved());
-            let quotients = quotients(batch.own(true), batch.own(false), &bits);
+            all.push(quotients(batch.own(true), batch.own(false), &bits));
             *proving = Proving::Bits(bits);
+        }
+        #[cfg(feature = "planted")]
+        crate::planted::products_tapped(batch.noted(number, &mut all));
+        for (repetition, quotients) in all.iter().enumerate() {
             let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
-            shares.rest(&quotients).write(out);
+            shares.rest(quotients).write(out);
         }
     }
 
@@ -348,6 +353,19 @@ impl Verifying {
 }
 
 /// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.
+/// What picks each of so many products, a batch's only operation, in the statement of a proof: the polynomials over F_2 of its
+/// row and of its column.
+#[cfg(feature = "planted")]
+pub(crate) fn picked(session: &[u8; 32], seed: &Seed, place: [usize; 3], count: usize) -> Vec<[u64; 2]> {
+    let [prover, batch, repetition] = place;
+    let id = ProofId { session, prover, batch: batch as u32, repetition };
+    let has = [tacit_program::plan::Components::ALL; 2];
+    let operation = Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 0, has };
+    let bits = &id.bits(seed, [operation])[0];
+    let columns = bits.columns.len();
+    (0..count).map(|output| [bits.rows[output / columns], bits.columns[output % columns]]).collect()
+}
+
 #[cfg(feature = "planted")]
 pub fn order_of_products(session: &[u8; 32], prover: usize, seed: &Seed) -> u64 {
     ProofId { session, prover, batch: 0, repetition: 0 }.field(seed).0.order()
