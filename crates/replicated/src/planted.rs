@@ -68,6 +68,12 @@ pub enum Mistake {
     QuotientsUnsigned,
     /// The prime of a proof of products and its point come from the first seed, that of the bits.
     PrimeEarly,
+    /// Both repetitions of a proof of products have the same shares of quotients at the left verifier.
+    SameQuotientShares,
+    /// Of products in narrower rings, a left verifier has words of 64 bits where the prover has those of the ring.
+    ReducedOneSide,
+    /// Seeds of proofs of products and of proofs of ANDs are drawn at one address.
+    OneSeedAddress,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
     /// Numbers that are composed have no masks.
@@ -142,12 +148,6 @@ mod taps {
         pub e_prev: &'a mut [u64],
     }
 
-    type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
-
-    thread_local! {
-        static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
-        static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
-    }
     /// A corrupt prover's log of a batch of products, and the quotients of each repetition, which it is about to send: to look
     /// at and to change.
     #[derive(Debug)]
@@ -162,12 +162,23 @@ mod taps {
         pub quotients: &'a mut [[i128; 127]],
     }
 
-
+    type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
     type TapOfProducts = Box<dyn FnMut(&mut NotedProducts<'_>)>;
+
+    thread_local! {
+        static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
+        static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
+        static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
+    }
+
     /// Lets `tap` look into the log of the party whose thread this is.
     pub fn tap(tap: impl FnMut(Moment, &mut Noted<'_>) + 'static) {
         TAP.set(Some(Box::new(tap)));
-        static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
+    }
+
+    /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
+    pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
+        TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
     }
 
     /// The identity of the last session in which the party whose thread this is took its seat.
@@ -176,11 +187,6 @@ mod taps {
     }
 
     /// Notes a session.
-    /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
-    pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
-        TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
-    }
-
     pub(crate) fn seated(session: &Session) {
         SESSION.set(*session.id());
     }
@@ -193,7 +199,6 @@ mod taps {
             }
         });
     }
-}
 
     /// Shows a batch of products to whoever looks.
     pub(crate) fn products_tapped(mut noted: NotedProducts<'_>) {
@@ -203,3 +208,4 @@ mod taps {
             }
         });
     }
+}

@@ -4,6 +4,7 @@
 use super::super::counts::Counts;
 use super::shuffled::Shuffled;
 use super::statement::{Operation, Outputs, Side, longest};
+use crate::planted::{Mistake, planted};
 use std::borrow::Cow;
 use tacit_engine::Job;
 use tacit_kernel::Element;
@@ -312,6 +313,7 @@ impl Batch {
         let add = |to: &mut Vec<u64>, from: &[E]| to.extend(from.iter().map(|&word| word_of(word) & low));
         for (side, prover) in [self.me, prev(self.me)].into_iter().enumerate() {
             let [x, y, z, masks] = [&words.x, &words.y, &words.z, &words.masks].map(|of| &*of[side]);
+            let low_of_e = if side == 1 && planted(Mistake::ReducedOneSide) { u64::MAX } else { low };
             add(&mut self.x[side], x);
             add(&mut self.y[side], y);
             add(&mut self.masks[side], masks);
@@ -323,7 +325,7 @@ impl Batch {
                 let terms = z.iter().zip(masks).zip(x.iter().zip(y));
                 self.e[side].extend(terms.map(|((&z, &mask), (&x, &y))| {
                     word_of(z).wrapping_sub(word_of(mask)).wrapping_sub(word_of(x).wrapping_mul(word_of(y)))
-                        & low
+                        & low_of_e
                 }));
                 continue;
             }
@@ -364,8 +366,6 @@ impl Batch {
         self.side(next(self.me), false, 0, &self.masks[0])
     }
 
-    fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {
-        let (operations, shuffles) = (&self.operations, &self.shuffles);
     /// What a corrupt prover looks at once its quotients are computed.
     #[cfg(feature = "planted")]
     pub(super) fn noted<'a>(
@@ -376,6 +376,8 @@ impl Batch {
         crate::planted::NotedProducts { me: self.me, number, e: &mut self.e[0], quotients }
     }
 
+    fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {
+        let (operations, shuffles) = (&self.operations, &self.shuffles);
         let ahead = (prover + PARTIES - self.me) % PARTIES;
         Side { prover, left, operations, x: &self.x[of], y: &self.y[of], e, shuffles, ahead }
     }

@@ -291,7 +291,8 @@ impl Verifier {
         let (me, Side { prover, left, .. }) = (session.me(), side);
         let mask = if left { step::RING_LEFT_MASK } else { step::RING_RIGHT_MASK };
         // Both verifiers draw the seeds from the key that they share.
-        let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
+        let part = if planted(Mistake::OneSeedAddress) { step::PROOF_SEED } else { step::RING_SEED };
+        let last = draws::seed(session, other_verifier(me, prover), part, number);
         let seeds = chain(&last, schedule.lead() + schedule.rounds());
         let identity = *session.id();
         let mut of = |repetition| {
@@ -352,7 +353,6 @@ impl Verifying {
     }
 }
 
-/// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.
 /// What picks each of so many products, a batch's only operation, in the statement of a proof: the polynomials over F_2 of its
 /// row and of its column.
 #[cfg(feature = "planted")]
@@ -366,6 +366,7 @@ pub(crate) fn picked(session: &[u8; 32], seed: &Seed, place: [usize; 3], count: 
     (0..count).map(|output| [bits.rows[output / columns], bits.columns[output % columns]]).collect()
 }
 
+/// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.
 #[cfg(feature = "planted")]
 pub fn order_of_products(session: &[u8; 32], prover: usize, seed: &Seed) -> u64 {
     ProofId { session, prover, batch: 0, repetition: 0 }.field(seed).0.order()
