@@ -156,6 +156,8 @@ mod taps {
         pub me: usize,
         /// The batch's number.
         pub number: u32,
+        /// The seed of the bits.
+        pub seed: [u8; 32],
         /// `z_i - x_i y_i - rho_i` of its own messages, as its left verifier has it.
         pub e: &'a mut [u64],
         /// Of each repetition, from the lowest degree on.

@@ -50,11 +50,11 @@ pub(crate) use counts::Counts;
 pub(crate) use log::BEGUN;
 #[cfg(feature = "planted")]
 pub use ring::order_of_products;
-#[cfg(feature = "planted")]
-pub(crate) use ring::picked;
 pub(crate) use ring::{
     Cut, Limits, MOST_ELEMENTS, Operation, Outputs, Shuffled, Words, is_too_large, noted, proved_at_its_end,
 };
+#[cfg(feature = "planted")]
+pub(crate) use ring::{field as field_of_products, picked};
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};

@@ -371,9 +371,10 @@ impl Batch {
     pub(super) fn noted<'a>(
         &'a mut self,
         number: u32,
+        seed: [u8; 32],
         quotients: &'a mut [[i128; super::statement::COEFFICIENTS]],
     ) -> crate::planted::NotedProducts<'a> {
-        crate::planted::NotedProducts { me: self.me, number, e: &mut self.e[0], quotients }
+        crate::planted::NotedProducts { me: self.me, number, seed, e: &mut self.e[0], quotients }
     }
 
     fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {

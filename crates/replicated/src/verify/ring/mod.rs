@@ -152,7 +152,7 @@ impl RingProof {
             *proving = Proving::Bits(bits);
         }
         #[cfg(feature = "planted")]
-        crate::planted::products_tapped(batch.noted(number, &mut all));
+        crate::planted::products_tapped(batch.noted(number, self.prover.last_seed, &mut all));
         for (repetition, quotients) in all.iter().enumerate() {
             let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
             shares.rest(quotients).write(out);
@@ -364,6 +364,16 @@ pub(crate) fn picked(session: &[u8; 32], seed: &Seed, place: [usize; 3], count: 
     let bits = &id.bits(seed, [operation])[0];
     let columns = bits.columns.len();
     (0..count).map(|output| [bits.rows[output / columns], bits.columns[output % columns]]).collect()
+}
+
+/// The prime and the element of its field that a seed gives to a proof: prover, batch and repetition say to which.
+#[cfg(feature = "planted")]
+pub(crate) fn field(
+    session: &[u8; 32],
+    seed: &Seed,
+    [prover, batch, repetition]: [usize; 3],
+) -> (Prime, u64) {
+    ProofId { session, prover, batch: batch as u32, repetition }.field(seed)
 }
 
 /// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.

@@ -31,7 +31,7 @@ const SMALL: usize = 64 * 64;
 
 /// All of them.
 pub(crate) fn attacks() -> Vec<Attack> {
-    [kept_back(), kept_back_products(), too_early(), unproved()].concat()
+    [kept_back(), of_products(), too_early(), unproved()].concat()
 }
 
 fn attack(name: &'static str, protocol: &'static str, runs: u64, run: fn(Version, u64) -> Outcome) -> Attack {
@@ -95,8 +95,8 @@ fn kept_back() -> Vec<Attack> {
     ]
 }
 
-/// The same, of products of numbers.
-fn kept_back_products() -> Vec<Attack> {
+/// The same, of products of numbers; and primes that are known too early.
+fn of_products() -> Vec<Attack> {
     vec![
         attack("products kept back and chosen by the bits", NAME, 6, |version, seed| {
             PRODUCTS.run(version, seed)
@@ -112,6 +112,15 @@ fn kept_back_products() -> Vec<Attack> {
             "replicated-malicious soundness=100",
             3,
             |version, seed| PRODUCTS_UNCHECKED.run(version, seed),
+        ),
+        attack("a product divided modulo a prime that is known", NAME, 3, |version, seed| {
+            products::divided(&[], version, seed)
+        }),
+        attack(
+            "a product divided modulo two primes that are known",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| products::divided(&[("soundness", "100")], version, seed),
         ),
     ]
 }

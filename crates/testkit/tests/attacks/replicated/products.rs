@@ -5,15 +5,18 @@
 //! counts modulo 2: if the polynomials `alpha beta` of all that are wrong add up to 0 over F_2, `T` is a multiple of 2^64 as
 //! before, and the prover has true quotients for it. These are 127 linear equations, 254 with two repetitions, and one
 //! more output than equations is enough. All that comes after is honest, of the words that the left verifier then has.
+//!
+//! **Or it divides.** Who knows the prime and the point before it has said its quotients needs no true ones: of any error a
+//! multiple of 2^64 is left modulo that prime.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tacit_net::{At, Frame};
 use tacit_program::plan::{Builder, OpKind, To, Width};
-use tacit_replicated::attackers::picks;
+use tacit_replicated::attackers::{field, picks};
 use tacit_replicated::planted::{Mistake, NotedProducts, plant, session, tap_products};
 use tacit_replicated::{ReplicatedMalicious, step};
-use tacit_testkit::{Altered, Case, Draws, Rng, with_parameters};
+use tacit_testkit::{Altered, Case, Draws, Fate, Rng, with_parameters};
 
 use super::stage::{Seats, judge};
 use super::withheld::Withholds;
@@ -96,8 +99,7 @@ impl WithheldProducts {
             }
             *lock(&known) = Chosen { products, picks };
         };
-        let is_last = |at: At| (step::OPERATION..step::CIRCUIT).contains(&at.part);
-        let attacker = Withholds::new(seats, is_last, BITS, choose, || false);
+        let attacker = Withholds::new(seats, is_of_products, BITS, choose, || false);
         let case = case(protocol, seats);
         let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
         assert!(
@@ -132,6 +134,51 @@ impl Chosen {
             quotients.iter_mut().zip(less).for_each(|(quotient, less)| *quotient -= less >> 64);
         }
     }
+}
+
+/// A wrong product, and quotients modulo a prime that is taken to come from the seed of the bits.
+pub(crate) fn divided(parameters: &[(&str, &str)], version: Version, seed: u64) -> Outcome {
+    let mistakes: &[Mistake] = if version == Version::Ours { &[] } else { &[Mistake::PrimeEarly] };
+    let seats = Seats::of(seed);
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters);
+    let protocol = Altered::beginning_with(protocol, move |endpoint| {
+        plant(mistakes);
+        if endpoint == seats.prover {
+            tap_products(divide);
+        }
+    });
+    let case = case(protocol, seats);
+    let world = case.world().intercept(Box::new(move |message| {
+        let mut frame = message.frame.clone();
+        if (message.from, message.to) == (seats.prover, seats.left) && is_of_products(frame.at) {
+            let (word, _) = frame.payload.split_first_chunk_mut().expect("a message has words");
+            *word = u64::from_le_bytes(*word).wrapping_add(1).to_le_bytes();
+        }
+        Fate::Replace(vec![frame])
+    }));
+    judge(&case, &case.run_in(&world, &Draws::fixed(seed)), seats.prover)
+}
+
+/// The first product is one more: what that takes from `T`, divided by 2^64 modulo the prime.
+fn divide(noted: &mut NotedProducts<'_>) {
+    let before = noted.e[0];
+    noted.e[0] = before.wrapping_add(1);
+    let error = i128::from(noted.e[0]) - i128::from(before);
+    for (repetition, quotients) in noted.quotients.iter_mut().enumerate() {
+        let place = [noted.me, noted.number as usize, repetition];
+        let (prime, chi) = field(&session(), &noted.seed, place);
+        let at_chi = |polynomial: u64| {
+            let bits = (0..64).rev().map(|degree| polynomial >> degree & 1);
+            bits.fold(0, |sum, bit| prime.add(prime.mul(sum, chi), bit))
+        };
+        let [alpha, beta] = picks(&session(), &noted.seed, place, PRODUCTS)[0].map(at_chi);
+        let less = prime.mul(prime.integer(error), prime.mul(alpha, beta));
+        quotients[0] -= i128::from(prime.mul(less, prime.inverse(prime.radix(1))));
+    }
+}
+
+fn is_of_products(at: At) -> bool {
+    (step::OPERATION..step::CIRCUIT).contains(&at.part)
 }
 
 fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
