@@ -6,13 +6,17 @@ import json
 import subprocess
 import sys
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 
+import tacit
 from tacit import _bench, _bench_tables, _zoo
+from tacit._inputs import assigned
 from tacit._tpch import Data
 from tacit.errors import InputError
 
@@ -34,10 +38,57 @@ def test_a_network_is_always_the_same_and_its_values_keep_their_size(name: str) 
     assert all((one != other).any() for one, other in pairwise(got))
 
 
-def test_the_large_networks_have_the_papers_layers() -> None:
-    kinds = {name: [node.op_type for node in _zoo.make(name).proto.graph.node] for name in ["squeezenet"]}
-    assert kinds["squeezenet"].count("Conv") == 26
-    assert kinds["squeezenet"].count("MaxPool") == 3
+# Of each: linear layers, max pools, products in linear layers in thousands of millions, their results, each
+# of which is truncated, and ReLUs, in millions.
+LARGE = {
+    "resnet50": (54, 1, 4.09, 11.1, 9.6),
+    "densenet121": (121, 1, 2.83, 6.9, 15.7),
+    "squeezenet": (26, 3, 0.35, 2.6, 2.6),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_the_large_networks_have_the_papers_layers(name: str) -> None:
+    graph = onnx.shape_inference.infer_shapes(_zoo.make(name).proto).graph
+    sizes = {
+        info.name: prod(dim.dim_value or 1 for dim in info.type.tensor_type.shape.dim)
+        for info in [*graph.value_info, *graph.output]
+    }
+    weights = {array.name: prod(array.dims[1:]) for array in graph.initializer}
+    linear = [node for node in graph.node if node.op_type in {"Conv", "Gemm"}]
+    pools = sum(node.op_type == "MaxPool" for node in graph.node)
+    products = sum(sizes[node.output[0]] * weights[node.input[1]] for node in linear)
+    truncated = sum(sizes[node.output[0]] for node in linear)
+    rectified = sum(sizes[node.output[0]] for node in graph.node if node.op_type == "Relu")
+    counted = (
+        len(linear),
+        pools,
+        round(products / 1e9, 2),
+        round(truncated / 1e6, 1),
+        round(rectified / 1e6, 1),
+    )
+    assert counted == LARGE[name]
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_ten_images_have_the_scores_of_floats(name: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    rows, quick = 10, not pytestconfig.getoption("--long")
+    made = _zoo.make(name, quick=quick)
+    file = tmp_path / "network.onnx"
+    file.write_bytes(made.proto.SerializeToString())
+    model = tacit.onnx.load(file).calibrate(_zoo.images(made.shape, 2, seed=3))
+    plan = model.plan(1, bound=_bench.BOUND)
+    asked = _zoo.images(made.shape, rows)
+    outputs = []
+    for image in asked:
+        values: list[Any] = assigned(plan.inputs, {"x": image[None], **model.parameters()}, plan.tables)
+        # What parties compute is this to the last bit.
+        outputs += [*model.decode(plan._restore(plan._program.evaluate(values)))]
+    got, right = np.array(outputs), scores(made, rows)
+    errors = np.abs(got - right).max(axis=1) / np.ptp(right, axis=1)
+    print(f"{name}: largest error {100 * errors.max():.3f} % of the spread of scores")
+    assert (got.argmax(axis=1) == right.argmax(axis=1)).all()
+    assert errors.max() <= 0.01
 
 
 def test_the_papers_tables_have_ours_beside_them() -> None:

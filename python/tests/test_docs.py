@@ -116,6 +116,13 @@ def test_examples_compute_what_they_say(capsys: pytest.CaptureFixture[str]) -> N
     capsys.readouterr()
     runpy.run_path(str(ROOT / "examples" / "private_prediction.py"), run_name="__main__")
     assert capsys.readouterr().out.startswith("100.0% as in the clear")
+    capsys.readouterr()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["digits_cnn.py"])
+        asked = runpy.run_path(str(ROOT / "examples" / "digits_cnn.py"), run_name="__main__")
+    told, clear = (np.sum(asked[which] == asked["truth"]) for which in ["told", "clear"])
+    assert abs(told - clear) <= 1
+    assert f"{told} of 360 right in secret, {clear} in the clear" in capsys.readouterr().out
     learnt = runpy.run_path(str(ROOT / "examples" / "logistic_regression.py"), run_name="__main__")
     assert np.mean((learnt["x"] @ learnt["weights"] > 0) == learnt["y"]) > 0.9
 

@@ -130,10 +130,14 @@ OPERATORS: list[tuple[str, list[Any], dict[str, Any], list[tuple[int, ...]], flo
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("opset", [13, 17, 21])
 @pytest.mark.parametrize("case", OPERATORS, ids=[case[0] for case in OPERATORS])
-def test_each_operator_is_onnxruntimes(case: Any, tmp_path: Path) -> None:
-    _, nodes, constants, shapes, steps = case
-    proto = network(nodes, constants, *shapes)
+def test_each_operator_is_onnxruntimes(case: Any, opset: int, tmp_path: Path) -> None:
+    name, nodes, constants, shapes, steps = case
+    if name == "reduce mean" and opset >= 18:
+        # Axes became an input.
+        nodes, constants = [node("ReduceMean", "x,a", keepdims=0)], {"a": integers(-1)}
+    proto = network(nodes, constants, *shapes, opset=opset)
     inputs = {name: weights(*shape) for name, shape in zip("xy", shapes, strict=False)}
     right = expected(proto, inputs)
     got = answers(read(proto, tmp_path), inputs)
@@ -165,15 +169,6 @@ def test_magnitudes_of_a_normalisation_join_the_next_convolution(tmp_path: Path)
     assert (
         np.abs(answers(model, {"x": x}) - expected(network(nodes, constants, IMAGE), {"x": x})).max() < 0.01
     )
-
-
-@pytest.mark.parametrize("opset", [13, 21])
-def test_operators_of_old_and_new_versions_are_read(opset: int, tmp_path: Path) -> None:
-    mean = node("ReduceMean", axes=[1]) if opset == 13 else node("ReduceMean", "x,a")
-    proto = network([mean], {} if opset == 13 else {"a": integers(1)}, (3, 4), opset=opset)
-    x = weights(3, 4)
-    got = answers(read(proto, tmp_path), {"x": x})
-    assert np.abs(got - expected(proto, {"x": x})).max() <= 2 * STEP
 
 
 def convolutional() -> Any:

@@ -68,6 +68,12 @@ pub enum Mistake {
     QuotientsUnsigned,
     /// The prime of a proof of products and its point come from the first seed, that of the bits.
     PrimeEarly,
+    /// Both repetitions of a proof of products have the same shares of quotients at the left verifier.
+    SameQuotientShares,
+    /// Of products in narrower rings, a left verifier has words of 64 bits where the prover has those of the ring.
+    ReducedOneSide,
+    /// Seeds of proofs of products and of proofs of ANDs are drawn at one address.
+    OneSeedAddress,
     /// Parts of shuffled elements have no masks.
     ShuffleUnmasked,
     /// Numbers that are composed have no masks.
@@ -101,9 +107,9 @@ fn plant_shared(mistakes: &[Mistake]) {
 }
 
 #[cfg(feature = "planted")]
-pub use taps::{Moment, Noted, session, tap};
+pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products};
 #[cfg(feature = "planted")]
-pub(crate) use taps::{seated, tapped};
+pub(crate) use taps::{products_tapped, seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
@@ -142,16 +148,39 @@ mod taps {
         pub e_prev: &'a mut [u64],
     }
 
+    /// A corrupt prover's log of a batch of products, and the quotients of each repetition, which it is about to send: to look
+    /// at and to change.
+    #[derive(Debug)]
+    pub struct NotedProducts<'a> {
+        /// Who it is.
+        pub me: usize,
+        /// The batch's number.
+        pub number: u32,
+        /// The seed of the bits.
+        pub seed: [u8; 32],
+        /// `z_i - x_i y_i - rho_i` of its own messages, as its left verifier has it.
+        pub e: &'a mut [u64],
+        /// Of each repetition, from the lowest degree on.
+        pub quotients: &'a mut [[i128; 127]],
+    }
+
     type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
+    type TapOfProducts = Box<dyn FnMut(&mut NotedProducts<'_>)>;
 
     thread_local! {
         static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
+        static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
         static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
     }
 
     /// Lets `tap` look into the log of the party whose thread this is.
     pub fn tap(tap: impl FnMut(Moment, &mut Noted<'_>) + 'static) {
         TAP.set(Some(Box::new(tap)));
+    }
+
+    /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
+    pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
+        TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
     }
 
     /// The identity of the last session in which the party whose thread this is took its seat.
@@ -169,6 +198,15 @@ mod taps {
         TAP.with_borrow_mut(|tap| {
             if let Some(tap) = tap {
                 tap(moment, &mut noted);
+            }
+        });
+    }
+
+    /// Shows a batch of products to whoever looks.
+    pub(crate) fn products_tapped(mut noted: NotedProducts<'_>) {
+        TAP_OF_PRODUCTS.with_borrow_mut(|tap| {
+            if let Some(tap) = tap {
+                tap(&mut noted);
             }
         });
     }

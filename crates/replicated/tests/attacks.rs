@@ -142,3 +142,25 @@ fn reacting_to_what_comes_with_other_proofs() {
 fn reacting_to_what_comes_many_times() {
     reacting::random(&subject("soundness", "50"), 10_000..20_000);
 }
+
+#[test]
+fn reacting_to_what_comes_of_numbers() {
+    for (soundness, seeds) in [("50", 0..100), ("100", 100..150)] {
+        let subject = subject("soundness", soundness);
+        for reacting in [reacting::random_products, reacting::random_layers, reacting::random_sorts] {
+            let (caught, runs) = (reacting(&subject, seeds.clone()), seeds.end - seeds.start);
+            assert!(caught as u64 > runs / 3, "only {caught} of {runs}, {soundness}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn reacting_to_what_comes_of_numbers_many_times() {
+    for (soundness, seeds) in [("50", 10_000..18_000), ("100", 18_000..20_000)] {
+        let subject = subject("soundness", soundness);
+        for reacting in [reacting::random_products, reacting::random_layers, reacting::random_sorts] {
+            println!("{} of {seeds:?}", reacting(&subject, seeds.clone()));
+        }
+    }
+}

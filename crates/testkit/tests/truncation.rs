@@ -3,8 +3,8 @@
 //! The usual probabilistic truncation opens `x + r` for a random `r`, shifts it, and takes `r >> d` off again. It
 //! rounds up with the right probability, but not independently of what was opened: with the same `r` for mask and
 //! for rounding, whoever saw `x + r` knows, given `x`, which way it went, and so which output goes with which
-//! opening (Li et al. 2023, section 5.2; Catrina and de Hoogh's protocol, their Protocol 1). The first test shows
-//! that, so that nobody brings it back for its price; the second holds ours against `floor((x + half) / 2^d)`.
+//! opening (Li et al. 2023, section 5.2; Catrina and de Hoogh's protocol, their Protocol 1). The first two tests show
+//! that, so that nobody brings it back for its price; the third holds ours against `floor((x + half) / 2^d)`.
 
 use tacit_program::{Builder, Capabilities, Dtype, Range, Recipient, decode, lower};
 use tacit_replicated::Replicated;
@@ -54,6 +54,72 @@ fn the_opened_value_fixes_how_probabilistic_truncation_rounds() {
         let [not_wrapped, wrapped] = roundings(x, ideal);
         assert!(not_wrapped.iter().chain(&wrapped).all(|&count| count > 300), "{not_wrapped:?} {wrapped:?}");
     }
+}
+
+/// What `P_1` has after Protocol 1 among three parties: two components of `x`, and `x + r`, for which the others gave it
+/// theirs. Its components of `r` and of `r^d` are uniform beside that.
+struct View {
+    x: [u64; 2],
+    opened: u64,
+}
+
+impl View {
+    /// How the result was rounded, for whoever knows `x`, as a distinguisher does: up if the low bits of `x + r` are below
+    /// those of `x`.
+    fn predicts(&self, x: u64) -> u64 {
+        u64::from(self.opened % (1 << D) < x % (1 << D))
+    }
+}
+
+/// Components whose sum is a number.
+fn shared(number: u64, rng: &mut Rng) -> [u64; 3] {
+    let [first, second] = [rng.word(), rng.word()];
+    [first, second, number.wrapping_sub(first).wrapping_sub(second)]
+}
+
+fn sum(components: [u64; 3]) -> u64 {
+    components.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Protocol 1 in components of three parties: the view of `P_1`, and the result that components add up to.
+fn protocol_1(x: [u64; 3], rng: &mut Rng) -> (View, u64) {
+    let mask = rng.word() >> 1;
+    let [r, truncated_r] = [mask, mask >> D].map(|number| shared(number, rng));
+    let opened = sum([0, 1, 2].map(|at| x[at].wrapping_add(r[at])));
+    let known = [opened >> D, 0, 0];
+    let result = sum([0, 1, 2].map(|at| known[at].wrapping_sub(truncated_r[at])));
+    (View { x: [x[0], x[1]], opened }, result)
+}
+
+/// Functionality 2's result, and what a simulator can say of the same view, which knows neither `x` nor the coin.
+fn functionality_2(x: [u64; 3], rng: &mut Rng) -> (View, u64) {
+    let (_, result) = ideal(sum(x), rng);
+    (View { x: [x[0], x[1]], opened: rng.word() >> 1 }, result)
+}
+
+/// The proof of theorem 5.2.1, with its `x = 2^(d-1)`: Protocol 1's view says every time which of both results it was. An
+/// ideal coin is guessed half of the time.
+#[test]
+fn the_view_of_one_party_predicts_every_rounding_of_probabilistic_truncation() {
+    const RUNS: usize = 10_000;
+    let x = 1 << (D - 1);
+    let mut rng = Rng::new(2);
+    let components = shared(x, &mut rng);
+    let mut right = |run: fn([u64; 3], &mut Rng) -> (View, u64)| {
+        let mut counts = [0_usize; 2];
+        let mut right = 0_usize;
+        for _ in 0..RUNS {
+            let (view, result) = run(components, &mut rng);
+            assert_eq!(view.x, components[..2], "the input's components are the same in every run");
+            counts[result as usize] += 1;
+            right += usize::from(view.predicts(x) == result);
+        }
+        assert!(counts.iter().all(|count| count.abs_diff(RUNS / 2) <= RUNS / 40), "{counts:?}");
+        right
+    };
+    assert_eq!(right(protocol_1), RUNS);
+    let guessed = right(functionality_2);
+    assert!(guessed.abs_diff(RUNS / 2) <= RUNS / 40, "{guessed}");
 }
 
 #[test]

@@ -53,6 +53,8 @@ pub use ring::order_of_products;
 pub(crate) use ring::{
     Cut, Limits, MOST_ELEMENTS, Operation, Outputs, Shuffled, Words, is_too_large, noted, proved_at_its_end,
 };
+#[cfg(feature = "planted")]
+pub(crate) use ring::{field as field_of_products, picked};
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};

@@ -124,28 +124,31 @@ fn add<const PARTS: usize>(a: &[u64; PARTS], b: &[u64; PARTS]) -> [u64; PARTS] {
     })
 }
 
-/// Some of these words, by their places, whose exclusive or is 0: a random solution of 64 linear equations over GF(2). There
-/// are more than 64 of them. Empty only by bad luck.
-pub(crate) fn cancelling(words: &[u64], rng: &mut Rng) -> Vec<usize> {
-    // Rows that begin at different bits, each with the places whose words it is the sum of.
-    let mut rows: Vec<Option<(u64, Vec<bool>)>> = vec![None; 64];
-    let mut chosen = vec![false; words.len()];
-    for (place, &word) in words.iter().enumerate() {
-        let (mut rest, mut sum) = (word, vec![false; words.len()]);
+/// Some of these vectors of so many words, by their places, whose exclusive or is 0: a random solution of 64 linear equations
+/// over GF(2) for each word. There are more vectors than equations. Empty only by bad luck.
+pub(crate) fn cancelling<const WORDS: usize>(vectors: &[[u64; WORDS]], rng: &mut Rng) -> Vec<usize> {
+    let first_bit = |of: &[u64; WORDS]| {
+        of.iter().enumerate().find(|(_, word)| **word != 0).map(|(at, word)| 64 * at + word.ilog2() as usize)
+    };
+    // Rows that begin at different bits, each with the places whose vectors it is the sum of.
+    let mut rows: Vec<Option<([u64; WORDS], Vec<bool>)>> = vec![None; 64 * WORDS];
+    let mut chosen = vec![false; vectors.len()];
+    for (place, &vector) in vectors.iter().enumerate() {
+        let (mut rest, mut sum) = (vector, vec![false; vectors.len()]);
         sum[place] = true;
-        while rest != 0 {
-            let row = &mut rows[rest.ilog2() as usize];
-            let Some((word, places)) = row else {
+        while let Some(first) = first_bit(&rest) {
+            let row = &mut rows[first];
+            let Some((vector, places)) = row else {
                 *row = Some((rest, sum.clone()));
                 break;
             };
-            rest ^= *word;
+            rest.iter_mut().zip(vector).for_each(|(word, other)| *word ^= *other);
             sum.iter_mut().zip(places).for_each(|(bit, other)| *bit ^= *other);
         }
         // What adds up to nothing is a solution, and so is each sum of some of them.
-        if rest == 0 && rng.one_in(2) {
+        if rest == [0; WORDS] && rng.one_in(2) {
             chosen.iter_mut().zip(sum).for_each(|(bit, other)| *bit ^= other);
         }
     }
-    (0..words.len()).filter(|&place| chosen[place]).collect()
+    (0..vectors.len()).filter(|&place| chosen[place]).collect()
 }

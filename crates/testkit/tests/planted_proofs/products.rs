@@ -3,11 +3,12 @@
 use super::{flip, is_and};
 use std::sync::Mutex;
 use tacit_engine::Protocol;
+use tacit_program::plan::{self, OpKind, To, Width};
 use tacit_program::{Builder, Dtype, NodeId, Range, Recipient, lower};
 use tacit_replicated::planted::{Mistake, Shared, plant, session};
 use tacit_replicated::{ReplicatedMalicious, order_of_products, step};
 use tacit_session::At;
-use tacit_testkit::{Altered, Case, Draws, Fate, Interceptor, Run};
+use tacit_testkit::{Altered, Case, Draws, Fate, Interceptor, Run, with_parameters};
 
 /// Steps of these proofs, in which the prover sends quotients, the right verifier the seed of the prime, and the prover the first
 /// round's values.
@@ -166,4 +167,82 @@ fn what_verifiers_show_is_masked() {
     for (masked, bare) in masked.into_iter().flatten().zip(bare.into_iter().flatten()) {
         assert_ne!(masked, bare);
     }
+}
+
+/// So many operations of 200 products in a ring, as elements, in batches of 128 products or of one operation.
+fn of_elements(mistakes: &'static [Mistake], width: Width, operations: usize) -> Case {
+    const PRODUCTS: usize = 200;
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &[("batch", "64")]);
+    let protocol = Altered::beginning_with(protocol, move |_| plant(mistakes));
+    let mut build = plan::Builder::new();
+    let [x, y] = ["P0", "P1"].map(|owner| {
+        let (owner, reg) = (build.role(owner), build.ring(width, PRODUCTS));
+        build.input(owner, reg);
+        reg
+    });
+    for _ in 0..operations {
+        let dst = build.ring(width, PRODUCTS);
+        build.interact(OpKind::Mul { a: x, b: y, dst });
+        build.output(dst, To::All);
+    }
+    Case::new(protocol, 3, build.finish(), &[vec![3; PRODUCTS], vec![5; PRODUCTS]])
+}
+
+/// An error in a product and its opposite in another, which is in another batch: each batch is proved by itself.
+#[test]
+fn opposite_errors_in_two_batches_do_not_cancel() {
+    let case = |mistakes| of_elements(mistakes, Width::W64, 2);
+    let honest = run(&case(&[]), nothing());
+    assert_eq!(errors(&honest), [""; 0]);
+    let proofs = honest.trace.link(0, 2).filter(|sent| sent.at.part == step::PROOF_BACK);
+    assert!(proofs.map(|sent| sent.payload.len()).sum::<usize>() > 2 * QUOTIENT_BYTES, "two batches");
+    let lone = &[Mistake::FailureIgnored, Mistake::Shared(Shared::ComponentsNotCompared)];
+    for prover in 0..3 {
+        let wrong = || -> Interceptor {
+            Box::new(move |message| {
+                let mut frame = message.frame.clone();
+                if (message.from, message.to) == (prover, (prover + 1) % 3) && is_and(frame.at.part) {
+                    let (word, _) = frame.payload.split_first_chunk_mut().expect("a message has words");
+                    let by = if frame.at.op == 0 { 5 } else { 5_u64.wrapping_neg() };
+                    *word = u64::from_le_bytes(*word).wrapping_add(by).to_le_bytes();
+                }
+                Fate::Replace(vec![frame])
+            })
+        };
+        assert!(fails(&errors(&run(&case(&[]), wrong()))), "P{prover}");
+        assert_eq!(errors(&run(&case(lone), wrong())), [""; 0], "nobody notices");
+    }
+}
+
+/// Words that the left verifier doesn't bring into the ring, as the prover does.
+#[test]
+fn words_of_narrow_rings_are_the_same_at_both_sides() {
+    let errors_of = |mistakes| errors(&run(&of_elements(mistakes, Width::W8, 1), nothing()));
+    assert_eq!(errors_of(&[]), [""; 0]);
+    assert!(fails(&errors_of(&[Mistake::ReducedOneSide])));
+}
+
+/// The set of addresses that are drawn at notices it; what the right verifier would learn, `verify/ring/tests/traps.rs` shows.
+#[test]
+#[should_panic(expected = "was drawn before")]
+fn shares_of_quotients_serve_one_repetition() {
+    run(&case(&ReplicatedMalicious::SOUNDNESS_100, &[Mistake::SameQuotientShares]), nothing());
+}
+
+/// So it does with seeds that two kinds of batches share: what a prover would learn by that, the same file shows.
+#[test]
+#[should_panic(expected = "was drawn before")]
+fn seeds_of_products_are_not_those_of_ands() {
+    let mut build = Builder::new();
+    let range = Range::new(-(1 << 30), 1 << 30);
+    let [x, y]: [NodeId; 2] =
+        ["P0", "P1"].map(|owner| build.input(owner, "x", Dtype::Int, &[3], range).unwrap());
+    for result in [build.mul(x, y).unwrap(), build.less(x, y).unwrap()] {
+        build.reveal(result, Recipient::All).unwrap();
+    }
+    let protocol = Altered::beginning_with(&ReplicatedMalicious::SOUNDNESS_50, |_| {
+        plant(&[Mistake::OneSeedAddress]);
+    });
+    let plan = lower(&build.finish().unwrap(), protocol.capabilities()).unwrap().plan;
+    run(&Case::new(protocol, 3, plan, &[vec![1, 2, 3], vec![4, 5, 6]]), nothing());
 }

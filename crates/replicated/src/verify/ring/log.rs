@@ -4,6 +4,7 @@
 use super::super::counts::Counts;
 use super::shuffled::Shuffled;
 use super::statement::{Operation, Outputs, Side, longest};
+use crate::planted::{Mistake, planted};
 use std::borrow::Cow;
 use tacit_engine::Job;
 use tacit_kernel::Element;
@@ -312,6 +313,7 @@ impl Batch {
         let add = |to: &mut Vec<u64>, from: &[E]| to.extend(from.iter().map(|&word| word_of(word) & low));
         for (side, prover) in [self.me, prev(self.me)].into_iter().enumerate() {
             let [x, y, z, masks] = [&words.x, &words.y, &words.z, &words.masks].map(|of| &*of[side]);
+            let low_of_e = if side == 1 && planted(Mistake::ReducedOneSide) { u64::MAX } else { low };
             add(&mut self.x[side], x);
             add(&mut self.y[side], y);
             add(&mut self.masks[side], masks);
@@ -323,7 +325,7 @@ impl Batch {
                 let terms = z.iter().zip(masks).zip(x.iter().zip(y));
                 self.e[side].extend(terms.map(|((&z, &mask), (&x, &y))| {
                     word_of(z).wrapping_sub(word_of(mask)).wrapping_sub(word_of(x).wrapping_mul(word_of(y)))
-                        & low
+                        & low_of_e
                 }));
                 continue;
             }
@@ -362,6 +364,17 @@ impl Batch {
     /// What this party has of the next party's messages, as their right verifier.
     pub(crate) fn of_next(&self) -> Side<'_> {
         self.side(next(self.me), false, 0, &self.masks[0])
+    }
+
+    /// What a corrupt prover looks at once its quotients are computed.
+    #[cfg(feature = "planted")]
+    pub(super) fn noted<'a>(
+        &'a mut self,
+        number: u32,
+        seed: [u8; 32],
+        quotients: &'a mut [[i128; super::statement::COEFFICIENTS]],
+    ) -> crate::planted::NotedProducts<'a> {
+        crate::planted::NotedProducts { me: self.me, number, seed, e: &mut self.e[0], quotients }
     }
 
     fn side<'a>(&'a self, prover: usize, left: bool, of: usize, e: &'a [u64]) -> Side<'a> {

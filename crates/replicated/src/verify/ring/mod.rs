@@ -143,14 +143,19 @@ impl RingProof {
     /// The prover's quotients less the left verifier's shares, with the bits of the seed that was released.
     fn send_quotients(&mut self, session: &mut Session, out: &mut Vec<u8>) {
         let (me, number) = (session.me(), self.number);
-        let Some(batch) = &self.prover.batch else { return };
+        let Some(batch) = &mut self.prover.batch else { return };
+        let mut all = Vec::new();
         for (repetition, proving) in self.prover.repetitions.iter_mut().enumerate() {
             let id = ProofId { session: session.id(), prover: me, batch: number, repetition };
             let bits = id.bits(&self.prover.last_seed, batch.own(true).proved());
-            let quotients = quotients(batch.own(true), batch.own(false), &bits);
+            all.push(quotients(batch.own(true), batch.own(false), &bits));
             *proving = Proving::Bits(bits);
+        }
+        #[cfg(feature = "planted")]
+        crate::planted::products_tapped(batch.noted(number, self.prover.last_seed, &mut all));
+        for (repetition, quotients) in all.iter().enumerate() {
             let shares = Shares::drawn(&draws::quotients(session, next(me), (number, repetition)));
-            shares.rest(&quotients).write(out);
+            shares.rest(quotients).write(out);
         }
     }
 
@@ -286,7 +291,8 @@ impl Verifier {
         let (me, Side { prover, left, .. }) = (session.me(), side);
         let mask = if left { step::RING_LEFT_MASK } else { step::RING_RIGHT_MASK };
         // Both verifiers draw the seeds from the key that they share.
-        let last = draws::seed(session, other_verifier(me, prover), step::RING_SEED, number);
+        let part = if planted(Mistake::OneSeedAddress) { step::PROOF_SEED } else { step::RING_SEED };
+        let last = draws::seed(session, other_verifier(me, prover), part, number);
         let seeds = chain(&last, schedule.lead() + schedule.rounds());
         let identity = *session.id();
         let mut of = |repetition| {
@@ -345,6 +351,29 @@ impl Verifying {
     fn add_quotients(&mut self, shares: &Shares) {
         self.first = self.prime.add(self.first, shares.value(&self.prime, self.chi));
     }
+}
+
+/// What picks each of so many products, a batch's only operation, in the statement of a proof: the polynomials over F_2 of its
+/// row and of its column.
+#[cfg(feature = "planted")]
+pub(crate) fn picked(session: &[u8; 32], seed: &Seed, place: [usize; 3], count: usize) -> Vec<[u64; 2]> {
+    let [prover, batch, repetition] = place;
+    let id = ProofId { session, prover, batch: batch as u32, repetition };
+    let has = [tacit_program::plan::Components::ALL; 2];
+    let operation = Operation { outputs: Outputs::Each { count, inner: 1 }, shift: 0, has };
+    let bits = &id.bits(seed, [operation])[0];
+    let columns = bits.columns.len();
+    (0..count).map(|output| [bits.rows[output / columns], bits.columns[output % columns]]).collect()
+}
+
+/// The prime and the element of its field that a seed gives to a proof: prover, batch and repetition say to which.
+#[cfg(feature = "planted")]
+pub(crate) fn field(
+    session: &[u8; 32],
+    seed: &Seed,
+    [prover, batch, repetition]: [usize; 3],
+) -> (Prime, u64) {
+    ProofId { session, prover, batch: batch as u32, repetition }.field(seed)
 }
 
 /// The order of the field of a proof of products, of this seed: of the first repetition of a session's first batch.

@@ -1,5 +1,7 @@
 //! Prover and verifiers in one process, without messages.
 
+mod traps;
+
 use super::super::testing::Rng;
 use super::coins::ProofId;
 use super::fold::{Vectors, claim, factors, round_weights, values as values_of};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Wire};
-use tacit_program::{Dtype, NodeId, Program, Recipient};
+use tacit_program::{Dtype, NodeId, Program, ProgramError, Recipient};
 
 use crate::Rng;
 use crate::conformance::catalogue::Numbers;
@@ -50,6 +50,49 @@ pub(super) fn products(last: &str, instances: usize) -> Program {
     of_numbers(last, instances, |build, [x, y, z]| {
         let mut mul = |a, b| build.mul(a, b).expect("numbers of one kind");
         [mul(x, y), mul(y, z), mul(z, x)]
+    })
+}
+
+/// What networks are made of: a product that is truncated, a ReLU and a truncation that share a tree, both of products of
+/// matrices whose entries are numbers of all owners, and a ReLU alone. Inputs are held to their ranges, for truncations.
+pub(super) fn layers(last: &str, instances: usize) -> Program {
+    of_numbers(last, instances, |build, [x, y, z]| {
+        let mut body = || {
+            let mut matrix = |entries: [NodeId; 4]| {
+                let rows = build.stack(&entries, 1)?;
+                build.reshape(rows, &[instances as i64, 2, 2])
+            };
+            let (a, b) = (matrix([x, y, z, x])?, matrix([y, z, x, y])?);
+            let product = build.mul(x, y)?;
+            let truncated = build.shift_right(product, 1)?;
+            let sums = build.matmul(a, b)?;
+            let positive = build.relu(sums)?;
+            let rectified = build.shift_right(positive, 2)?;
+            let difference = build.sub(z, x)?;
+            Ok::<_, ProgramError>([truncated, rectified, build.relu(difference)?])
+        };
+        body().expect("numbers of one kind")
+    })
+}
+
+/// Sums and differences of the numbers of all owners in order, for each instance a dozen: all learn them, P1 others that go
+/// with them, carol the least, squared.
+pub(super) fn sorts(last: &str, instances: usize) -> Program {
+    of_numbers(last, instances, |build, [x, y, z]| {
+        let mut body = || {
+            let pairs = [(x, y), (y, z), (z, x)];
+            let mut row = vec![x, y, z];
+            for (a, b) in pairs {
+                row.extend([build.add(a, b)?, build.sub(a, b)?, build.sub(b, a)?]);
+            }
+            let keys = build.stack(&row, 1)?;
+            row.reverse();
+            let beside = build.stack(&row, 1)?;
+            let sorted = build.sort(keys, &[beside])?;
+            let least = build.min(sorted[0], Some(1), false)?;
+            Ok::<_, ProgramError>([sorted[0], sorted[1], build.mul(least, least)?])
+        };
+        body().expect("numbers of one kind")
     })
 }
 

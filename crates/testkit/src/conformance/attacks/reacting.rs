@@ -33,6 +33,31 @@ pub fn random_comparisons(subject: &Subject, seeds: Range<u64>) -> usize {
     caught(&[Stage::comparing(subject, 8)], seeds)
 }
 
+/// The same on a program that multiplies numbers.
+///
+/// # Panics
+/// As [`random`].
+pub fn random_products(subject: &Subject, seeds: Range<u64>) -> usize {
+    caught(&[Stage::multiplying(subject, 8), Stage::multiplying(subject, 72)], seeds)
+}
+
+/// The same on a program of what networks are made of: products of elements and of matrices, truncations, ReLUs, of inputs
+/// that are held to their ranges.
+///
+/// # Panics
+/// As [`random`].
+pub fn random_layers(subject: &Subject, seeds: Range<u64>) -> usize {
+    caught(&[Stage::layers(subject, 8)], seeds)
+}
+
+/// The same on a program that sorts numbers: by shuffles, and by openings of what orders them.
+///
+/// # Panics
+/// As [`random`].
+pub fn random_sorts(subject: &Subject, seeds: Range<u64>) -> usize {
+    caught(&[Stage::sorting(subject, 8)], seeds)
+}
+
 fn caught(stages: &[Stage], seeds: Range<u64>) -> usize {
     let mut caught = 0;
     for seed in seeds {

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use tacit_engine::{Clear, Outcome};
 use tacit_net::{At, Frame};
-use tacit_program::plan::{Domain, Plan};
-use tacit_program::{Capabilities, lower};
+use tacit_program::plan::{Domain, OpKind, Plan};
+use tacit_program::{Capabilities, Program, lower};
 
 use super::change::{CHANGES, Change};
-use super::programs::{GIVEN, comparisons, products, program};
+use super::programs::{GIVEN, comparisons, layers, products, program, sorts};
 use super::sort::{self, Role, Sort};
 use crate::conformance::Subject;
 use crate::conformance::order::Sent;
@@ -71,10 +71,32 @@ impl Stage {
 
     /// The same, of numbers that are multiplied; not as bits, if there is another way.
     pub(super) fn multiplying(subject: &Subject, instances: usize) -> Self {
-        let program = products(&subject.last(), instances);
+        Self::in_rings(subject, &products(&subject.last(), instances), instances)
+    }
+
+    /// The same, of numbers that are multiplied as elements and as matrices, truncated and rectified.
+    pub(super) fn layers(subject: &Subject, instances: usize) -> Self {
+        let stage = Self::in_rings(subject, &layers(&subject.last(), instances), instances);
+        assert!(stage.has(|kind| matches!(kind, OpKind::MatMul { .. })), "a product of matrices");
+        stage
+    }
+
+    /// The same, of numbers that are sorted.
+    pub(super) fn sorting(subject: &Subject, instances: usize) -> Self {
+        let stage = Self::in_rings(subject, &sorts(&subject.last(), instances), instances);
+        assert!(stage.has(|kind| matches!(kind, OpKind::Shuffle { .. })), "rows are shuffled");
+        assert!(stage.has(|kind| matches!(kind, OpKind::Open { .. })), "what orders them is opened");
+        stage
+    }
+
+    fn in_rings(subject: &Subject, program: &Program, instances: usize) -> Self {
         let capabilities = Capabilities { or_bits: None, ..subject.protocol.capabilities() };
-        let plan = lower(&program, capabilities).expect("the protocol offers it").plan;
+        let plan = lower(program, capabilities).expect("the protocol offers it").plan;
         Self::of_numbers(subject, plan, instances)
+    }
+
+    fn has(&self, kind: impl Fn(&OpKind) -> bool) -> bool {
+        self.case.plan.ops.iter().any(|op| kind(&op.kind))
     }
 
     fn of_numbers(subject: &Subject, plan: Plan, instances: usize) -> Self {

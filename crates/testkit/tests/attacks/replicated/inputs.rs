@@ -83,7 +83,7 @@ impl Undecided {
         let padded = (ANDS / 64).next_multiple_of(8) * 64;
         let all = coefficients(&session(), &anchor, self.seats.prover, 0, padded);
         let free: Vec<usize> = (0..ANDS).filter(|and| self.own_y[and / 8] >> (and % 8) & 1 == 1).collect();
-        let theirs: Vec<u64> = free.iter().map(|&and| all[and]).collect();
+        let theirs: Vec<[u64; 1]> = free.iter().map(|&and| [all[and]]).collect();
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         *chosen = cancelling(&theirs, &mut self.rng).into_iter().map(|at| free[at]).collect();
         assert!(!chosen.is_empty(), "the attacker found nothing to flip, and so shows nothing");

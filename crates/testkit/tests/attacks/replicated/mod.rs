@@ -5,11 +5,13 @@ mod inputs;
 mod log;
 mod outputs;
 mod points;
+mod products;
 mod stage;
 mod unproved;
 mod withheld;
 
 use points::Early;
+use products::WithheldProducts;
 use stage::Stage;
 use tacit_replicated::planted::{Mistake, Shared};
 use tacit_replicated::step;
@@ -29,7 +31,7 @@ const SMALL: usize = 64 * 64;
 
 /// All of them.
 pub(crate) fn attacks() -> Vec<Attack> {
-    [kept_back(), too_early(), unproved()].concat()
+    [kept_back(), of_products(), too_early(), unproved()].concat()
 }
 
 fn attack(name: &'static str, protocol: &'static str, runs: u64, run: fn(Version, u64) -> Outcome) -> Attack {
@@ -89,6 +91,36 @@ fn kept_back() -> Vec<Attack> {
             "replicated-malicious challenges=fiat-shamir",
             1,
             |version, seed| HASHED.run(version, seed),
+        ),
+    ]
+}
+
+/// The same, of products of numbers; and primes that are known too early.
+fn of_products() -> Vec<Attack> {
+    vec![
+        attack("products kept back and chosen by the bits", NAME, 6, |version, seed| {
+            PRODUCTS.run(version, seed)
+        }),
+        attack(
+            "products kept back and chosen by the bits of both repetitions",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| PRODUCTS_TWICE.run(version, seed),
+        ),
+        attack(
+            "products kept back and chosen by the bits of one of two repetitions",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| PRODUCTS_UNCHECKED.run(version, seed),
+        ),
+        attack("a product divided modulo a prime that is known", NAME, 3, |version, seed| {
+            products::divided(&[], version, seed)
+        }),
+        attack(
+            "a product divided modulo two primes that are known",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| products::divided(&[("soundness", "100")], version, seed),
         ),
     ]
 }
@@ -189,6 +221,23 @@ const BEYOND: Withheld = Withheld {
     parameters: &[],
     stage: |seats| Stage::levels(seats, 64 * FULL + SMALL, FEW, FULL),
     ..SEVERAL
+};
+
+const PRODUCTS: WithheldProducts = WithheldProducts {
+    parameters: &[],
+    repetitions: 1,
+    mistakes: &[Mistake::LeftWordUnawaited],
+    not_enough: &[],
+};
+
+const PRODUCTS_TWICE: WithheldProducts =
+    WithheldProducts { parameters: &[("soundness", "100")], repetitions: 2, ..PRODUCTS };
+
+const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
+    repetitions: 1,
+    mistakes: &[Mistake::LeftWordUnawaited, Mistake::SecondUnchecked],
+    not_enough: &[Mistake::LeftWordUnawaited],
+    ..PRODUCTS_TWICE
 };
 
 const LI: Withheld = Withheld { parameters: &[("proofs", "li-2023")], ..USUAL };

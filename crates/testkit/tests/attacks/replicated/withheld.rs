@@ -14,10 +14,11 @@
 //! In the last one the left verifier's share of the claim is the sum of the coefficients of those ANDs whose `e` is 1: it
 //! is as it was if the coefficients of all that are flipped add up to 0. `e` isn't in the polynomials.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tacit_net::{Event, Frame, FrameKind};
+use tacit_net::{At, Event, Frame, FrameKind};
 use tacit_replicated::attackers::{coefficients, point};
 use tacit_replicated::planted::{Mistake, Moment};
 use tacit_replicated::step;
@@ -101,16 +102,21 @@ impl Withheld {
             }
         };
         let case = stage.case(protocol(self.parameters, mistakes, seats.prover, look));
-        let attacker = Withholds {
-            seats,
-            stage,
-            knows,
-            after: self.after,
-            known: Arc::clone(&known),
-            kept: Vec::new(),
-            done: false,
-            seed,
+        let (ands, knows, kept, ready) =
+            (stage.ands.clone(), self.knows, Arc::clone(&known), Arc::clone(&known));
+        let choose = move |released: Option<[u8; 32]>, last: &mut Frame| {
+            let mut known = lock(&kept);
+            if let (Some(released), Some(log)) = (released, &known.log) {
+                known.chosen = chosen(knows, log, released, &ands, &mut Rng::new(seed));
+            }
+            for and in known.chosen.iter().flatten() {
+                let bit = and - ands.start;
+                last.payload[bit / 8] ^= 1 << (bit % 8);
+            }
         };
+        let has_chosen = move || lock(&ready).chosen.is_some();
+        let step = stage.batch + self.after;
+        let attacker = Withholds::new(seats, stage.is_last, step, choose, has_chosen);
         let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
         let chosen = lock(&known).chosen.take().unwrap_or_default();
         assert!(!chosen.is_empty(), "the attacker found nothing to flip, and so shows nothing");
@@ -131,62 +137,69 @@ fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
 }
 
 /// Places among some ANDs as numbers in the batch.
-fn from(ands: &std::ops::Range<usize>, places: Vec<usize>) -> Vec<usize> {
+fn from(ands: &Range<usize>, places: Vec<usize>) -> Vec<usize> {
     places.into_iter().map(|place| ands.start + place).collect()
 }
 
-struct Withholds {
+/// Which bits to flip, by a seed that the right verifier has released.
+fn chosen(knows: Knows, log: &Log, seed: [u8; 32], ands: &Range<usize>, rng: &mut Rng) -> Option<Vec<usize>> {
+    let changes = |repetition| {
+        let point = point(&log.session, &seed, [log.me, log.number as usize, 0, repetition], log.blocks);
+        log.changes(ands.clone(), F::of([point, 0])).into_iter().map(|change| change.parts()[0])
+    };
+    let places = match knows {
+        Knows::Point => {
+            let all: Vec<[u64; 1]> = changes(0).map(|change| [change]).collect();
+            zero_sum(&all, rng)
+        }
+        Knows::Points => {
+            let all: Vec<[u64; 2]> = changes(0).zip(changes(1)).map(|(a, b)| [a, b]).collect();
+            zero_sum(&all, rng)
+        }
+        Knows::Coefficients => {
+            let all = coefficients(&log.session, &seed, log.me, log.number, log.ands());
+            let all: Vec<[u64; 1]> = all[ands.clone()].iter().map(|&one| [one]).collect();
+            Some(cancelling(&all, rng))
+        }
+        Knows::OwnPoint => None,
+    };
+    places.map(|places| from(ands, places))
+}
+
+/// What the attacker does with the frame that has what matters, once it knows the seed, or must do without.
+type Choose = Box<dyn FnMut(Option<[u8; 32]>, &mut Frame) + Send>;
+
+/// Keeps messages from the left verifier until the right one has released a seed.
+pub(crate) struct Withholds {
     seats: Seats,
-    stage: Stage,
-    knows: Knows,
-    after: u32,
-    known: Arc<Mutex<Known>>,
+    /// Whether a message has what matters.
+    is_last: fn(At) -> bool,
+    /// The step in which the seed comes.
+    step: u32,
+    choose: Choose,
+    /// Whether all is chosen without a seed.
+    has_chosen: Box<dyn Fn() -> bool + Send>,
     /// What the left verifier doesn't have yet.
     kept: Vec<Frame>,
     done: bool,
-    seed: u64,
 }
 
 impl Withholds {
-    /// Which bits to flip, by a seed that the right verifier has released.
-    fn choose(&self, log: &Log, seed: [u8; 32]) -> Option<Vec<usize>> {
-        let mut rng = Rng::new(self.seed);
-        let ands = &self.stage.ands;
-        let changes = |repetition| {
-            let point = point(&log.session, &seed, [log.me, log.number as usize, 0, repetition], log.blocks);
-            log.changes(ands.clone(), F::of([point, 0])).into_iter().map(|change| change.parts()[0])
-        };
-        let places = match self.knows {
-            Knows::Point => {
-                let all: Vec<[u64; 1]> = changes(0).map(|change| [change]).collect();
-                zero_sum(&all, &mut rng)
-            }
-            Knows::Points => {
-                let all: Vec<[u64; 2]> = changes(0).zip(changes(1)).map(|(a, b)| [a, b]).collect();
-                zero_sum(&all, &mut rng)
-            }
-            Knows::Coefficients => {
-                let all = coefficients(&log.session, &seed, log.me, log.number, log.ands());
-                Some(cancelling(&all[ands.clone()], &mut rng))
-            }
-            Knows::OwnPoint => None,
-        };
-        places.map(|places| from(ands, places))
+    pub(crate) fn new(
+        seats: Seats,
+        is_last: fn(At) -> bool,
+        step: u32,
+        choose: impl FnMut(Option<[u8; 32]>, &mut Frame) + Send + 'static,
+        has_chosen: impl Fn() -> bool + Send + 'static,
+    ) -> Self {
+        let (choose, has_chosen) = (Box::new(choose), Box::new(has_chosen));
+        Self { seats, is_last, step, choose, has_chosen, kept: Vec::new(), done: false }
     }
 
-    /// Sends what was kept, with what is chosen flipped; then this party's code goes on as if nothing had been.
+    /// Sends what was kept, with what is chosen; then this party's code goes on as if nothing had been.
     fn release(&mut self, seed: Option<[u8; 32]>, act: &mut Act<'_>) {
-        let mut known = lock(&self.known);
-        if let (Some(seed), Some(log)) = (seed, &known.log) {
-            known.chosen = self.choose(log, seed);
-        }
-        if let (Some(chosen), Some(last)) =
-            (&known.chosen, self.kept.iter_mut().find(|frame| (self.stage.is_last)(frame.at)))
-        {
-            for and in chosen {
-                let bit = and - self.stage.ands.start;
-                last.payload[bit / 8] ^= 1 << (bit % 8);
-            }
+        if let Some(last) = self.kept.iter_mut().find(|frame| (self.is_last)(frame.at)) {
+            (self.choose)(seed, last);
         }
         self.kept.drain(..).for_each(|frame| act.send(self.seats.left, frame));
         self.done = true;
@@ -195,11 +208,11 @@ impl Withholds {
 
 impl Attacker for Withholds {
     fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
-        if !self.done && lock(&self.known).chosen.is_some() {
+        if !self.done && (self.has_chosen)() {
             self.release(None, act);
         }
         let in_order = to == self.seats.left && frame.kind == FrameKind::Data && !frame.at.is_aside();
-        if in_order && !self.done && (!self.kept.is_empty() || (self.stage.is_last)(frame.at)) {
+        if in_order && !self.done && (!self.kept.is_empty() || (self.is_last)(frame.at)) {
             self.kept.push(frame);
         } else {
             act.send(to, frame);
@@ -208,8 +221,7 @@ impl Attacker for Withholds {
 
     fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
         if let Event::Frame(frame) = &event
-            && (from, frame.at.part, frame.at.batch)
-                == (self.seats.right, step::PROOF_FORTH, self.stage.batch + self.after)
+            && (from, frame.at.part, frame.at.batch) == (self.seats.right, step::PROOF_FORTH, self.step)
             && !self.done
         {
             // Of what this message has for several batches the last one's is last.

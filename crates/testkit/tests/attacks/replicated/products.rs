@@ -1,0 +1,209 @@
+//! A prover keeps the message of its products from the left verifier until it has the bits that pick them, and then chooses
+//! it: of some products half the ring more, so that nothing is left of them in the statement modulo 2^64.
+//!
+//! **What it solves.** An error of 2^63 in an output adds `2^63 alpha beta` to `T`, of the output's row and column, and so
+//! counts modulo 2: if the polynomials `alpha beta` of all that are wrong add up to 0 over F_2, `T` is a multiple of 2^64 as
+//! before, and the prover has true quotients for it. These are 127 linear equations, 254 with two repetitions, and one
+//! more output than equations is enough. All that comes after is honest, of the words that the left verifier then has.
+//!
+//! **Or it divides.** Who knows the prime and the point before it has said its quotients needs no true ones: of any error a
+//! multiple of 2^64 is left modulo that prime.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tacit_net::{At, Frame};
+use tacit_program::plan::{Builder, OpKind, To, Width};
+use tacit_replicated::attackers::{field, picks};
+use tacit_replicated::planted::{Mistake, NotedProducts, plant, session, tap_products};
+use tacit_replicated::{ReplicatedMalicious, step};
+use tacit_testkit::{Altered, Case, Draws, Fate, Rng, with_parameters};
+
+use super::stage::{Seats, judge};
+use super::withheld::Withholds;
+use crate::search::cancelling;
+use crate::table::{Outcome, Version};
+
+/// An attack of this kind.
+pub(crate) struct WithheldProducts {
+    /// The protocol's parameters.
+    pub(crate) parameters: &'static [(&'static str, &'static str)],
+    /// Repetitions whose equations are solved.
+    pub(crate) repetitions: usize,
+    /// What it takes.
+    pub(crate) mistakes: &'static [Mistake],
+    /// Of these, what alone isn't enough.
+    pub(crate) not_enough: &'static [Mistake],
+}
+
+/// An error that counts modulo 2.
+const ERROR: u64 = 1 << 63;
+
+/// Numbers to choose from: some more than the equations of two repetitions.
+const PRODUCTS: usize = 300;
+
+/// The step in which the right verifier releases the seed of the bits.
+const BITS: u32 = 1;
+
+/// The products that are wrong: the attacker chooses them, and has this party's code prove them.
+#[derive(Default)]
+struct Chosen {
+    products: Vec<usize>,
+    /// What picks each product, by repetition.
+    picks: Vec<Vec<[u64; 2]>>,
+}
+
+impl WithheldProducts {
+    pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
+        let run = |mistakes| self.run_with(mistakes, seed);
+        match version {
+            Version::Ours => run(&[]),
+            Version::Planted if self.not_enough.is_empty() => run(self.mistakes),
+            Version::Planted => match run(self.not_enough) {
+                Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
+                Outcome::Held(_) => run(self.mistakes),
+            },
+        }
+    }
+
+    fn run_with(&self, mistakes: &'static [Mistake], seed: u64) -> Outcome {
+        let seats = Seats::of(seed);
+        let chosen: Arc<Mutex<Chosen>> = Arc::default();
+        let (proves, known) = (Arc::clone(&chosen), Arc::clone(&chosen));
+        let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, self.parameters);
+        let protocol = Altered::beginning_with(protocol, move |endpoint| {
+            plant(mistakes);
+            if endpoint == seats.prover {
+                let proves = Arc::clone(&proves);
+                tap_products(move |noted| lock(&proves).prove(noted));
+            }
+        });
+        let repetitions = self.repetitions;
+        let choose = move |released: Option<[u8; 32]>, last: &mut Frame| {
+            let mut rng = Rng::new(seed);
+            let picks = (0..repetitions).map(|repetition| {
+                picks(&session(), &released.unwrap_or_default(), [seats.prover, 0, repetition], PRODUCTS)
+            });
+            let picks: Vec<_> = picks.collect();
+            let products = match &picks[..] {
+                [one] => cancelling(&one.iter().map(polynomial).collect::<Vec<_>>(), &mut rng),
+                [one, other] => {
+                    let both = one.iter().zip(other).map(|(one, other)| [polynomial(one), polynomial(other)]);
+                    let both: Vec<[u64; 4]> = both.map(|[[a, b], [c, d]]| [a, b, c, d]).collect();
+                    cancelling(&both, &mut rng)
+                }
+                _ => unreachable!("proofs have one repetition or two"),
+            };
+            for product in &products {
+                // The highest bit of a word of 64, the lowest byte first.
+                last.payload[8 * product + 7] ^= 0x80;
+            }
+            *lock(&known) = Chosen { products, picks };
+        };
+        let attacker = Withholds::new(seats, is_of_products, BITS, choose, || false);
+        let case = case(protocol, seats);
+        let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
+        assert!(
+            !lock(&chosen).products.is_empty(),
+            "the attacker found nothing to change, and so shows nothing"
+        );
+        judge(&case, &run, seats.prover)
+    }
+}
+
+impl Chosen {
+    /// What the left verifier has by now, and the quotients that fit it.
+    fn prove(&self, noted: &mut NotedProducts<'_>) {
+        let (NotedProducts { e, quotients, .. }, of) = (noted, &self.products);
+        // What the errors add to e, and so take from D, as integers.
+        let errors: Vec<i128> = of
+            .iter()
+            .map(|&product| {
+                let before = e[product];
+                e[product] = before.wrapping_add(ERROR);
+                i128::from(e[product]) - i128::from(before)
+            })
+            .collect();
+        for (picks, quotients) in self.picks.iter().zip(quotients.iter_mut()) {
+            let mut less = [0_i128; 127];
+            for (&product, error) in of.iter().zip(&errors) {
+                let [alpha, beta] = picks[product];
+                for (one, other) in (0..64).flat_map(|one| (0..64).map(move |other| (one, other))) {
+                    less[one + other] += error * i128::from(alpha >> one & beta >> other & 1);
+                }
+            }
+            quotients.iter_mut().zip(less).for_each(|(quotient, less)| *quotient -= less >> 64);
+        }
+    }
+}
+
+/// A wrong product, and quotients modulo a prime that is taken to come from the seed of the bits.
+pub(crate) fn divided(parameters: &[(&str, &str)], version: Version, seed: u64) -> Outcome {
+    let mistakes: &[Mistake] = if version == Version::Ours { &[] } else { &[Mistake::PrimeEarly] };
+    let seats = Seats::of(seed);
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters);
+    let protocol = Altered::beginning_with(protocol, move |endpoint| {
+        plant(mistakes);
+        if endpoint == seats.prover {
+            tap_products(divide);
+        }
+    });
+    let case = case(protocol, seats);
+    let world = case.world().intercept(Box::new(move |message| {
+        let mut frame = message.frame.clone();
+        if (message.from, message.to) == (seats.prover, seats.left) && is_of_products(frame.at) {
+            let (word, _) = frame.payload.split_first_chunk_mut().expect("a message has words");
+            *word = u64::from_le_bytes(*word).wrapping_add(1).to_le_bytes();
+        }
+        Fate::Replace(vec![frame])
+    }));
+    judge(&case, &case.run_in(&world, &Draws::fixed(seed)), seats.prover)
+}
+
+/// The first product is one more: what that takes from `T`, divided by 2^64 modulo the prime.
+fn divide(noted: &mut NotedProducts<'_>) {
+    let before = noted.e[0];
+    noted.e[0] = before.wrapping_add(1);
+    let error = i128::from(noted.e[0]) - i128::from(before);
+    for (repetition, quotients) in noted.quotients.iter_mut().enumerate() {
+        let place = [noted.me, noted.number as usize, repetition];
+        let (prime, chi) = field(&session(), &noted.seed, place);
+        let at_chi = |polynomial: u64| {
+            let bits = (0..64).rev().map(|degree| polynomial >> degree & 1);
+            bits.fold(0, |sum, bit| prime.add(prime.mul(sum, chi), bit))
+        };
+        let [alpha, beta] = picks(&session(), &noted.seed, place, PRODUCTS)[0].map(at_chi);
+        let less = prime.mul(prime.integer(error), prime.mul(alpha, beta));
+        quotients[0] -= i128::from(prime.mul(less, prime.inverse(prime.radix(1))));
+    }
+}
+
+fn is_of_products(at: At) -> bool {
+    (step::OPERATION..step::CIRCUIT).contains(&at.part)
+}
+
+fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
+    chosen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The product of two polynomials over F_2.
+fn polynomial([alpha, beta]: &[u64; 2]) -> [u64; 2] {
+    let shifted = (0..64).filter(|degree| alpha >> degree & 1 == 1).map(|degree| u128::from(*beta) << degree);
+    let product = shifted.fold(0, |sum, one| sum ^ one);
+    [product as u64, (product >> 64) as u64]
+}
+
+/// Products of numbers of both verifiers: the one that attacks gives none, so there is one right output. The left
+/// verifier, whose own message doesn't wait for that which is kept back, learns it.
+fn case(protocol: &'static dyn tacit_engine::Protocol, seats: Seats) -> Case {
+    let mut build = Builder::new();
+    let [left, right] = [seats.left, seats.right].map(|party| build.role(&format!("P{party}")));
+    let [x, y, dst] = std::array::from_fn(|_| build.ring(Width::W64, PRODUCTS));
+    build.input(left, x);
+    build.input(right, y);
+    build.interact(OpKind::Mul { a: x, b: y, dst });
+    build.output(dst, To::One(left));
+    let mut rng = Rng::new(7);
+    let mut numbers = || (0..PRODUCTS).map(|_| rng.word()).collect::<Vec<u64>>();
+    let inputs = [numbers(), numbers()];
+    Case::new(protocol, 3, build.finish(), &inputs)
+}
