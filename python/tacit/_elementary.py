@@ -58,7 +58,7 @@ def power(a: Tensor, exponent: float) -> Tensor:
             result = squared if result is None else result * squared
         left >>= 1
         if not left:
-            return result if result is not None else squared
+            return a.copy() if result is a else result if result is not None else squared
         squared = squared * squared
 
 

@@ -44,7 +44,14 @@ def windows(a: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[i
     """
     one = tensor_of(a)
     axes = None if axis is None else _integers(axis)
-    return one._made(one._at().windows(one._id, _integers(window_shape), axes))
+    made = one._made(one._at().windows(one._id, _integers(window_shape), axes))
+    return one._viewed(made, lambda value: _windows(value, window_shape, axis))
+
+
+def _windows(value: Any, window_shape: Any, axis: Any) -> Any:
+    import numpy as np
+
+    return np.lib.stride_tricks.sliding_window_view(value, window_shape, axis)
 
 
 def _integers(given: int | Sequence[int]) -> list[int]:

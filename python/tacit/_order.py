@@ -25,15 +25,15 @@ def sort(a: Tensor, axis: int | None = -1) -> Tensor:
     """
     one = _orderly(a)
     one, along = flat_along(one, axis)
-    trace = tracing(one)
+    trace = tracing(one._builder)
     # Medians and quantiles of one tensor sort it once. What a body makes, nothing outside may use.
     known = trace.sorted if trace is not None and not trace.bodies else {}
     if (one._id, along) not in known:
         order = [place for place in range(one.ndim) if place != along] + [along]
         rows = one.transpose(*order)
         made = _by_rows(rows.reshape(-1, one.shape[along]))[0].reshape(*rows.shape)
-        known[one._id, along] = made.transpose(*(order.index(place) for place in range(one.ndim)))
-    return known[one._id, along]
+        known[one._id, along] = made.transpose(*(order.index(place) for place in range(one.ndim)))._id
+    return one._made(known[one._id, along])
 
 
 def argsort(a: Tensor, axis: int | None = -1) -> Tensor:
@@ -132,7 +132,7 @@ def _orderly(a: Any) -> Tensor:
 def _by_rows(keys: Tensor, *columns: Any) -> list[Tensor]:
     """Each row of a matrix sorted, and columns with it; in an arm of a branch by a network."""
     numbers = [keys._operand(column) for column in columns]
-    trace = tracing(keys)
+    trace = tracing(keys._builder)
     in_arm = trace is not None and ARM in trace.bodies
     return [keys._made(made) for made in keys._at().sort(keys._id, numbers, in_arm)]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit._functions import where
+from tacit._functions import shape, where
 from tacit._handles import Unknown
 from tacit._location import fault
 from tacit.errors import ProgramError, SecretError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit._tensor import Tensor
 
 
@@ -19,7 +22,7 @@ class Selection(Unknown):
     All elements are there, and those that aren't selected don't count.
     """
 
-    __slots__ = ("_mask", "_tensor")
+    __slots__ = ("_key", "_mask", "_tensor")
 
     def __init__(self, tensor: Tensor, mask: Tensor) -> None:
         if tensor.shape[: mask.ndim] != mask.shape:
@@ -28,8 +31,10 @@ class Selection(Unknown):
                 f"a mask of shape {mask.shape} beside a tensor of shape {tensor.shape}",
                 "a mask has the shape of the tensor, or of its first axes",
             )
-        self._tensor = tensor.reshape(mask.size, *tensor.shape[mask.ndim :])
-        self._mask = mask.reshape(-1)
+        # Copies: what is chosen stays as it is when the tensor changes.
+        self._tensor = tensor.reshape(mask.size, *tensor.shape[mask.ndim :]).copy()
+        self._mask = mask.reshape(-1).copy()
+        self._key = mask._id
 
     def count(self) -> Tensor:
         """How many elements there are."""
@@ -102,6 +107,29 @@ class Selection(Unknown):
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = _operation
     __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _operation
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __abs__ = _operation
+
+    def _changed(self, how: Callable[[Any, Any], Any], other: Any) -> Selection:
+        """In `x[mask] += other`: all elements, of which x[mask] takes those that are selected."""
+        if isinstance(other, Selection):
+            if other._key != self._key:
+                self._refuse("arithmetic")
+            other = other._tensor
+        elif len(shape(other)) >= self._tensor.ndim:
+            self._refuse("arithmetic with as many others")
+        self._tensor = how(self._tensor, other)
+        return self
+
+    def __iadd__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.add, other)
+
+    def __isub__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.sub, other)
+
+    def __imul__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.mul, other)
+
+    def __itruediv__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.truediv, other)
 
     def __eq__(self, _: object) -> NoReturn:
         self._refuse("comparisons")
