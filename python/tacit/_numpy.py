@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tacit import _elementary, _moved, _order, _rounding, _statistics
+from tacit import _curves, _elementary, _moved, _order, _rounding, _sets, _statistics
 from tacit import _functions as tacit
 from tacit._location import fault
 from tacit._selection import Selection
@@ -65,6 +65,8 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "logical_or": lambda a, b: binary("or", a, b),
     "logical_xor": lambda a, b: binary("xor", a, b),
     "logical_not": lambda a: ~a,
+    "hypot": _curves.hypot,
+    "heaviside": lambda a, middle: tacit.where(a < 0, 0, tacit.where(a == 0, middle, 1)),
     "minimum": tacit.minimum,
     "maximum": tacit.maximum,
 }
@@ -132,7 +134,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "searchsorted": _order.searchsorted,
     "digitize": _order.digitize,
     "isin": _order.isin,
-    "unique": _order.unique,
+    "histogram2d": _order.histogram2d,
+    "unique": _sets.unique,
+    "intersect1d": _sets.intersect1d,
+    "setdiff1d": _sets.setdiff1d,
+    "union1d": _sets.union1d,
+    "interp": _curves.interp,
+    "trapezoid": _curves.trapezoid,
+    "gradient": _curves.gradient,
     "partition": _order.partition,
     "argpartition": lambda a, _kth, axis=-1: _order.argsort(a, axis),
     "select": lambda conditions, choices, default=0: _selected(conditions, choices, default),
@@ -222,7 +231,7 @@ _ARRANGED_VIEWS = [
     "moveaxis",
 ]
 
-_OF_SELECTIONS = "sum mean var std max min any"
+_OF_SELECTIONS = "sum mean var std max min any argmax argmin"
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -346,9 +355,15 @@ def _flat(value: Any) -> Any:
     return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)
 
 
+_FITS = "tacit.learn.linear_regression fits least squares on secrets; "
+
+_INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
+_INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
+
+
 def _unsupported(name: str, how: str = "") -> NoReturn:
     raise fault(
         ProgramTypeError,
         f"np.{name} is not supported on secrets{how}",
-        "docs/numpy.md lists what there is, and what to write instead",
+        f"{_INSTEAD.get(name, '')}docs/numpy.md lists what there is, and what to write instead",
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit._functions import shape, where
+from tacit._functions import clip, shape, where
 from tacit._handles import Unknown
+from tacit._index import is_whole_number
 from tacit._location import fault
 from tacit.errors import ProgramError, SecretError
 
@@ -89,7 +90,45 @@ class Selection(Unknown):
     def __len__(self) -> int:
         self._refuse("a length")
 
-    def __getitem__(self, _: object) -> NoReturn:
+    def argmax(self) -> Tensor:
+        """Which of the elements, counted from 0, is the first of the largest."""
+        return self._number_of(self._filled(self._tensor.range[0] - 1).argmax())
+
+    def argmin(self) -> Tensor:
+        """Which of the elements, counted from 0, is the first of the least."""
+        return self._number_of(self._filled(self._tensor.range[1] + 1).argmin())
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """The element of a number, public or secret; 0 if there are too few. A comparison for each place."""
+        from tacit._tensor import Tensor, matmul
+
+        if not is_whole_number(key):
+            self._refuse("elements")
+        rank = self._rank()
+        if isinstance(key, Tensor):
+            number = where(key < 0, key + self.count(), key) if key.range[0] < 0 else key
+        else:
+            number = self.count() + key if key < 0 else key
+        chosen = (rank == number + 1) & self._mask
+        rows = (self._tensor + 0 if self._tensor.dtype.kind == "bool" else self._tensor).reshape(
+            rank.size, -1
+        )
+        made = matmul(chosen.reshape(1, -1), rows).reshape(*self._tensor.shape[1:])
+        return made > 0 if self._tensor.dtype.kind == "bool" else made
+
+    def _number_of(self, place: Tensor) -> Tensor:
+        """The number among the elements of the one at a place."""
+        if self._tensor.ndim > 1:
+            self._refuse("the largest or least of rows")
+        return clip(self._rank()[place] - 1, 0, None)
+
+    def _rank(self) -> Tensor:
+        """How many elements there are up to each place."""
+        from tacit._moved import cumsum
+
+        return cumsum(self._mask)
+
+    def __iter__(self) -> NoReturn:
         self._refuse("elements")
 
     def __array_function__(self, function: Any, _types: object, inputs: Any, options: Any) -> Any:
@@ -161,6 +200,6 @@ class Selection(Unknown):
             f"nobody knows how many elements a secret mask selects, so there are no {use}"
             if use == "elements"
             else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
-            "it has sum, mean, count, min, max, var and std; compute on x first, x[mask] last, "
-            "or choose with tacit.where(mask, x, 0)",
+            "it has sum, mean, count, min, max, var, std and s[0], s[1], ...; compute on x first, "
+            "x[mask] last, or choose with tacit.where(mask, x, 0)",
         )

@@ -163,7 +163,7 @@ class Tensor(Changeable):
         return self._made(self._at().shift_right(self._id, other))
 
     def __pow__(self, exponent: float) -> Tensor:
-        """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
+        """A power with a public exponent: integers by squaring, each product rounded, others by logs."""
         from tacit._elementary import power
 
         if isinstance(exponent, Tensor):

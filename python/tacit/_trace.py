@@ -15,6 +15,7 @@ from tacit._handles import Handle, Kept, Revealed, Secret
 from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
+from tacit._selection import Selection
 from tacit._tensor import Tensor
 from tacit._values import a as _a
 from tacit._views import scope_of
@@ -177,6 +178,8 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
         return _tree.changed(
             value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, (Tensor, Table)) else leaf, ""
         )
+    if isinstance(value, Selection):
+        value._refuse("tacit.reveal")
     if not isinstance(value, Tensor):
         raise fault(
             ProgramTypeError,

@@ -31,6 +31,10 @@ SECRETS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.asarray(x), "can't become a NumPy array"),
     (lambda x: np.zeros(4)[x[0]], "can't become a NumPy array"),
     (lambda x: x.reshape(2, 2)[:, x[:2] > 0], "or a secret mask, has to be the only one"),
+    (lambda x: np.sum([x, x]), "np.sum([x, y]) is tacit.stack([x, y]).sum()"),
+    (lambda x: list(np.unique(x)), "so there are no elements"),
+    (lambda x: tacit.reveal(x[x > 0]), "can't be used for tacit.reveal"),
+    (lambda x: x.reshape(2, 2)[x[:2] > 0].argmax(), "the largest or least of rows"),
     (lambda x: len(x[x > 0]), "nobody knows how many elements a secret mask selects"),
     (lambda x: 3 in x, "(x == item).any()"),
     (lambda x: f"{x.sum():.2f}", "can't be used for a text"),
@@ -65,7 +69,12 @@ TYPES: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: x // x, "`//` is not defined for fixed(16)"),
     (X, lambda x: x % 2, "`%` is not defined for fixed(16)"),
     (F, lambda x: 1 / x, "`/` is not defined for modular(2**61 - 1)"),
-    (X, lambda x: x**0.3, "np.exp(y * np.log(x))"),
+    (X, lambda x: x ** np.array("a"), "the exponent of ** has to be a public number"),
+    (X, lambda x: np.unique(x, return_index=True), "np.argsort(x) and np.sort(x)"),
+    (X, lambda x: np.interp(2.0, x, [1, 2, 3, 4]), "np.interp takes secrets between public points"),
+    (X, lambda x: np.histogram2d(x, x), "the edges of a histogram have to be public"),
+    (X, lambda x: np.linalg.lstsq(x.reshape(2, 2), x[:2]), "tacit.learn.linear_regression"),
+    (X, lambda x: np.gradient(x.reshape(2, 2)), "one row of two points or more"),
     (X, lambda x: 2**x, "np.exp2(a) for 2**a"),
     (X, lambda x: np.power(x, x), "a secret can't be an exponent"),
     (X, lambda x: x[x[0]], "an index is an integer, not fixed(16)"),
@@ -132,7 +141,6 @@ PROGRAMS: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: (tacit.reveal(x), None)[1], "reveals a value that it doesn't return"),
     (X, lambda _: None, "the program reveals and keeps nothing"),
     (X, lambda x: tacit.stack([x, x[:2]]), "don't go together"),
-    (X, lambda x: tacit.clip(x, x, 3), "public constants"),
 ]
 
 
