@@ -28,6 +28,7 @@ def cond(condition: Any, if_true: Callable[..., Any], if_false: Callable[..., An
         if_true: A function that gives a tensor, or tuples, lists and dicts of them.
         if_false: A function that gives the same structure, of types and shapes that go together.
         arguments: What the functions are given: tensors, public values, or tuples, lists and dicts of them.
+            Tensors are copies: an arm may change its own, and has to return what is to stay.
 
     Raises:
         ProgramError: An arm reveals, assumes, shuffles or repeats something.
@@ -43,8 +44,8 @@ def cond(condition: Any, if_true: Callable[..., Any], if_false: Callable[..., An
         )
     results = []
     for method, arm in (("if_set", if_true), ("unless_set", if_false)):
-        within = [_tree.changed(argument, _placed(condition, method), "") for argument in arguments]
         with in_body(condition._builder, ARM):
+            within = [_tree.changed(argument, _placed(condition, method), "") for argument in arguments]
             results.append(arm(*within))
     taken, other = results
     others = _tree.in_order_of(taken, other)

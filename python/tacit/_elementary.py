@@ -14,6 +14,9 @@ from tacit.errors import ProgramError, ProgramTypeError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_FINE = 24
+"""Fraction bits of logarithms whose powers are taken."""
+
 LARGEST = 47
 """Quotients and exponentials are below 2**47 steps: the last number before it stands for what is beyond."""
 
@@ -34,18 +37,26 @@ def exp2(a: Tensor) -> Tensor:
 
 
 def power(a: Tensor, exponent: float) -> Tensor:
-    """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
+    """A power with a public exponent: an integer, by squaring, each product rounded; or any other number.
+
+    0.5 and -0.5 are by roots. All others are exp(y log a), within a step or (1 + abs(y)) 2**-20 of the
+    result, up to the last place of `exp`; of what is below 0 as of 0.
+    """
+    if getattr(exponent, "shape", None) == () and hasattr(exponent, "item"):
+        exponent = exponent.item()
     if isinstance(exponent, float) and exponent in (0.5, -0.5):
         return sqrt(a) if exponent > 0 else rsqrt(a)
     if getattr(exponent, "shape", ()) or isinstance(exponent, (list, tuple)):
         raise fault(ProgramTypeError, "the exponent of ** has to be one number", "say x**2, x**3 and so on")
     if isinstance(exponent, float) and exponent.is_integer():
         exponent = int(exponent)
+    if isinstance(exponent, float) and math.isfinite(exponent):
+        return _real_power(a, exponent)
     if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
         raise fault(
             ProgramTypeError,
-            f"the exponent of ** has to be a public integer, 0.5 or -0.5, not {exponent!r}",
-            "for others, np.exp(y * np.log(x))",
+            f"the exponent of ** has to be a public number, not {exponent!r}",
+            "for a secret one, np.exp(y * np.log(x))",
         )
     left = int(exponent)
     if left < 0:
@@ -58,8 +69,25 @@ def power(a: Tensor, exponent: float) -> Tensor:
             result = squared if result is None else result * squared
         left >>= 1
         if not left:
-            return result if result is not None else squared
+            return a.copy() if result is a else result if result is not None else squared
         squared = squared * squared
+
+
+def _real_power(a: Tensor, exponent: float) -> Tensor:
+    """A power whose exponent isn't whole: the logarithm is as fine as the largest power needs it."""
+    from tacit._functions import where
+
+    one = _real(a, "**")
+    bits = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    low, high = (max(end, 2.0**-bits) for end in one.range)
+    scaled = _octaves(one, _ln, "**", max(_FINE, bits)) * exponent
+    # The logarithm of the largest power, or a sixteenth more, so that few tables are made.
+    reached = exponent * math.log(high if exponent > 0 else low)
+    top = min((LARGEST - bits) * math.log(2), (math.floor(16 * reached) + 1) / 16)
+    bottom = -min((bits + 2) * math.log(2), _power(max(-scaled.range[0], 1)))
+    last = min(math.ceil(math.exp(top) * 2.0**bits * (1 + 2.0**-18)) + 2, (1 << LARGEST) - 1)
+    made = _even(scaled, "**", _exponential, (bottom, top), (0, last), 2.0**-20, bits)
+    return where(one > 0, made, 0) if exponent > 0 and one.range[0] <= 0 else made
 
 
 def log(a: Tensor) -> Tensor:
@@ -128,19 +156,40 @@ def divide(a: Any, b: Any) -> Tensor:
 
 
 def softmax(a: Tensor, axis: int = -1) -> Tensor:
-    """exp(a) / exp(a).sum(axis), with the largest taken away first: within a few steps."""
-    one = tensor_of(a)
-    powers = _exp(one - one.max(axis, keepdims=True), 0.0, _exponential, 1.0, "softmax")
-    return divide(powers, powers.sum(axis, keepdims=True))
+    """exp(a) / exp(a).sum(axis), with the largest taken away first: within a step for fixed(16).
+
+    The powers are finer than the result by two bits and those of their number, so that all together are off
+    by a quarter of a step; and each by 2**-20 of itself, which is more than a step for finer types.
+    """
+    one = _real(a, "softmax")
+    bits = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    many = int(one.shape[axis]).bit_length()
+    finer = max(bits, min(bits + many + 2, 62 - many))
+    below = one - one.max(axis, keepdims=True)
+    powers = _exp(below, 0.0, _exponential, 1.0, "softmax", finer)
+    # Of powers and sums as numbers of `bits` fraction bits the quotients are the same.
+    parts, whole = (
+        value._made(value._at().raw_as(value._id, bits))
+        for value in (powers, powers.sum(axis, keepdims=True))
+    )
+    return parts._call("part", parts._id, whole._id)
 
 
-def _exp(a: Tensor, most: float, function: Callable[[Any], Any], rate: float, name: str) -> Tensor:
-    """A power of a base whose logarithm is `rate`."""
+def _exp(
+    a: Tensor,
+    most: float,
+    function: Callable[[Any], Any],
+    rate: float,
+    name: str,
+    result: int | None = None,
+) -> Tensor:
+    """A power of a base whose logarithm is `rate`, at most `most`."""
     one = _real(a, name)
-    result = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    if result is None:
+        result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     top = min((LARGEST - result) * math.log(2) / rate, _power(max(one.range[1], 1)), most)
     bottom = -min((result + 2) * math.log(2) / rate, _power(max(-one.range[0], 1)))
-    return _even(one, name, function, (bottom, top), (0, (1 << LARGEST) - 1), 2.0**-20)
+    return _even(one, name, function, (bottom, top), (0, (1 << LARGEST) - 1), 2.0**-20, result)
 
 
 def _flat(
@@ -165,9 +214,11 @@ def _even(
     domain: tuple[float, float],
     ends: tuple[int, int],
     relative: float = 0.0,
+    result: int | None = None,
 ) -> Tensor:
     """A function by pieces of one length between the ends of its domain; beyond, what it is at the end."""
-    result = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    if result is None:
+        result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
     low, high = math.floor(domain[0] * unit), math.floor(domain[1] * unit)
     table = _table(
@@ -176,9 +227,10 @@ def _even(
     return one._made(one._at().piecewise(one._id, *table.arguments(result)))
 
 
-def _octaves(a: Tensor, function: Callable[[Any], Any], name: str) -> Tensor:
+def _octaves(a: Tensor, function: Callable[[Any], Any], name: str, result: int | None = None) -> Tensor:
     one = _real(a, name)
-    result = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    if result is None:
+        result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
     # Few sizes of tables, of which many programs use the same.
     bits = min(63, max(1, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))

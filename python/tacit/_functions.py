@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
 from tacit._values import is_float, shape_of
+from tacit.dtypes import fixed
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:
@@ -44,7 +45,14 @@ def windows(a: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[i
     """
     one = tensor_of(a)
     axes = None if axis is None else _integers(axis)
-    return one._made(one._at().windows(one._id, _integers(window_shape), axes))
+    made = one._made(one._at().windows(one._id, _integers(window_shape), axes))
+    return one._viewed(made, lambda value: _windows(value, window_shape, axis))
+
+
+def _windows(value: Any, window_shape: Any, axis: Any) -> Any:
+    import numpy as np
+
+    return np.lib.stride_tricks.sliding_window_view(value, window_shape, axis)
 
 
 def _integers(given: int | Sequence[int]) -> list[int]:
@@ -59,6 +67,7 @@ def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
     Raises:
         ProgramError: The shapes don't go together.
     """
+    values = together(values)
     one = tensor_of(*values)
     return one._made(one._at().concatenate([one._operand(value) for value in values], axis))
 
@@ -69,6 +78,7 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
     Raises:
         ProgramError: The shapes differ.
     """
+    values = together(values)
     one = tensor_of(*values)
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
 
@@ -90,6 +100,19 @@ def shuffle(*values: Any) -> Any:
     return shuffled[0] if len(shuffled) == 1 else shuffled
 
 
+def together(values: Sequence[Any]) -> list[Any]:
+    """Operands, of which secret integers and bools beside public floats become fixed(16); `None` stays."""
+    known = [value for value in values if value is not None and not isinstance(value, Tensor)]
+    if not any(is_float(known_value(value)) for value in known):
+        return [*values]
+    return [
+        value.astype(fixed(16))
+        if isinstance(value, Tensor) and value.dtype.kind in ("int", "bool")
+        else value
+        for value in values
+    ]
+
+
 def shape(value: Any) -> tuple[int, ...]:
     """The shape of a tensor or of a public value."""
     return value.shape if isinstance(value, Tensor) else shape_of(known_value(value))
@@ -106,11 +129,14 @@ def minimum(a: Any, b: Any) -> Tensor:
 
 
 def clip(a: Tensor, low: Any = None, high: Any = None) -> Tensor:
-    """`a`, but at least `low` and at most `high`, which are public; so is the result's range.
+    """`a`, but at least `low` and at most `high`; where these are public, so is the result's range.
 
     Without one of them, the end of the range of `a` takes its place.
     """
-    one = tensor_of(a)
+    if isinstance(low, Tensor) or isinstance(high, Tensor):
+        least = a if low is None else maximum(a, low)
+        return least if high is None else minimum(least, high)
+    one = tensor_of(together([a, low, high])[0])
     low, high = (end if given is None else given for given, end in zip((low, high), one.range, strict=True))
     return one._call("clip", one._id, one._operand(low), one._operand(high))
 

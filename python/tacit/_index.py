@@ -34,6 +34,13 @@ def is_plain(entry: Any) -> bool:
     return not isinstance(entry, (bool, Unknown, list, tuple)) and _is_integer(entry)
 
 
+def is_whole_number(entry: Any) -> bool:
+    """Whether an entry is one integer, public or secret."""
+    if isinstance(entry, Unknown):
+        return getattr(entry, "shape", None) == () and getattr(entry, "dtype", None) is not None
+    return is_plain(entry) and entry is not None and entry is not ... and not isinstance(entry, slice)
+
+
 def _is_integer(entry: Any) -> bool:
     try:
         operator.index(entry)

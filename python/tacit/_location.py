@@ -75,7 +75,11 @@ def fault(error: type[Error], message: str, hint: str | None = None) -> Error:
 
 
 def _is_ours(file: str) -> bool:
-    return file.startswith(_HERE)
+    """Whether a frame is this package's, or one of NumPy's that called it."""
+    numpy = sys.modules.get("numpy")
+    return file.startswith(_HERE) or (
+        numpy is not None and file.startswith(str(numpy.__file__).removesuffix("__init__.py"))
+    )
 
 
 @functools.lru_cache(maxsize=1 << 12)

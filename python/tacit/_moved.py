@@ -6,10 +6,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from tacit._functions import concatenate
+from tacit._keys import looked_up, looked_up_in
 from tacit._location import fault
-from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
-from tacit.dtypes import bool_
-from tacit.errors import ProgramError, ProgramTypeError, SecretError
+from tacit._tensor import Tensor, matmul, multiply, tensor_of
+from tacit._views import BySecret
+from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,8 @@ def taken(a: Tensor, places: Any) -> Tensor:
             end = start + 1 + (int(others[0]) if len(others) else len(steps) - start)
         parts.append(_run(flat, int(order[start]), int(order[end - 1]), end - start))
         start = end
-    return concatenate(parts).reshape(*places.shape) if len(parts) > 1 else parts[0].reshape(*places.shape)
+    joined = concatenate(parts) if len(parts) > 1 else parts[0]
+    return joined.reshape(*places.shape).copy()
 
 
 def _run(flat: Tensor, first: int, last: int, count: int) -> Tensor:
@@ -67,7 +69,7 @@ def selected(a: Tensor, key: Any) -> Any:
     """`a[key]`, for a key with arrays, lists, or secrets.
 
     Raises:
-        SecretError: A secret index stands beside others.
+        SecretError: Secrets stand beside public arrays, or several arrays of them beside one another.
         ProgramTypeError: It is no index.
     """
     entries = key if isinstance(key, tuple) else (key,)
@@ -77,48 +79,15 @@ def selected(a: Tensor, key: Any) -> Any:
             if isinstance(entry, (bool, str, float)):
                 raise _no_index(entry)
         return moved(a, lambda places: places[key])
-    if len(entries) > 1 and any(not _is_whole(entry) for entry in entries[1:]):
-        raise fault(
-            SecretError,
-            "a secret index has to be the first one, and the only one that chooses",
-            "index step by step: x[i][:, 2], or x.T[i]",
-        )
-    index = entries[0]
-    if not isinstance(index, Tensor):
-        raise fault(
-            SecretError, "a secret index has to be the first one", "move its axis first, as in x.T[i]"
-        )
-    if index.dtype is bool_ or index.dtype.kind == "bool":
-        from tacit._selection import Selection
-
-        return Selection(a, index)
-    return looked_up(a, index)
-
-
-def looked_up(a: Tensor, index: Tensor) -> Tensor:
-    """`a[index]`, for secret integers: a comparison for each place of the first axis, and a product.
-
-    Negative indices count from the end, and one that is outside gives zeros.
-    """
-    import numpy as np
-
-    if index.dtype.kind != "int":
-        raise fault(
-            ProgramTypeError,
-            f"an index is an integer, not {index.dtype}",
-            "convert it: i.astype(tacit.int32)",
-        )
-    if not a.shape:
-        raise fault(ProgramError, "a value without axes has no elements to choose from")
-    if a.dtype.kind == "bool":
-        return looked_up(multiply(a, 1), index) > 0
-    length = a.shape[0]
-    column = index.reshape(*index.shape, 1)
-    hot = binary("equal", column, np.arange(length))
-    if index.range[0] < 0:
-        hot = hot | binary("equal", column, np.arange(-length, 0))
-    rows = matmul(hot.reshape(-1, length), a.reshape(length, -1))
-    return rows.reshape(*index.shape, *a.shape[1:])
+    if len(entries) == 1 and secrets[0].dtype.kind != "bool":
+        chosen = looked_up(a, secrets[0])
+    else:
+        chosen = looked_up_in(a, entries)
+    if not isinstance(chosen, Tensor):
+        return chosen
+    # NumPy's view, where single integers choose rows, and else a copy.
+    is_view = chosen.ndim and not any(index.ndim for index in secrets)
+    return a._viewed(chosen.copy(), BySecret(key)) if is_view else chosen.copy()
 
 
 def split(a: Tensor, sections: int | Sequence[int], axis: int = 0, *, equal: bool = True) -> list[Tensor]:
@@ -195,7 +164,7 @@ def _scanned(one: Tensor, axis: int, join: Callable[[Tensor, Tensor], Tensor]) -
         joined = join(one[(*before, slice(reach, None))], one[(*before, slice(None, length - reach))])
         one = concatenate([one[(*before, slice(None, reach))], joined], axis=axis)
         reach *= 2
-    return one
+    return one.copy()
 
 
 def prod(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
@@ -209,8 +178,8 @@ def prod(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tenso
         rest = [one[(*before, slice(2 * half, None))]] if length % 2 else []
         one = concatenate([product, *rest], axis=along)
     if keepdims:
-        return one if axis is not None else one.reshape(*(1,) * tensor_of(a).ndim)
-    return one[(*before, 0)]
+        return one.copy() if axis is not None else one.reshape(*(1,) * tensor_of(a).ndim).copy()
+    return one[(*before, 0)].copy()
 
 
 def masked(keep: Callable[[Any, int], Any]) -> Callable[..., Tensor]:
@@ -251,7 +220,7 @@ def diff(a: Tensor, n: int = 1, axis: int = -1) -> Tensor:
     before: tuple[slice, ...] = (slice(None),) * (axis % one.ndim)
     for _ in range(n):
         one = one[(*before, slice(1, None))] - one[(*before, slice(None, -1))]
-    return one
+    return one.copy()
 
 
 def flat_along(a: Tensor, axis: int | None) -> tuple[Tensor, int]:
@@ -326,10 +295,6 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     made = matmul(a, b).reshape(*(lengths[letter] for letter in batch + left + right))
     order = batch + left + right
     return made.transpose(*(order.index(letter) for letter in output)) if len(order) > 1 else made
-
-
-def _is_whole(entry: Any) -> bool:
-    return entry is ... or (isinstance(entry, slice) and entry == slice(None))
 
 
 def _no_index(entry: object) -> ProgramTypeError:

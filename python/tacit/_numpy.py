@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tacit import _elementary, _moved, _order, _rounding, _statistics
+from tacit import _curves, _elementary, _moved, _order, _rounding, _sets, _statistics
 from tacit import _functions as tacit
 from tacit._location import fault
 from tacit._selection import Selection
-from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
+from tacit._tensor import Tensor, binary, known_value, matmul, multiply, tensor_of
+from tacit.dtypes import DType, bool_, fixed, int64
 from tacit.errors import ProgramTypeError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "fmin": tacit.minimum,
     "square": lambda a: a * a,
     "negative": lambda a: -a,
-    "positive": lambda a: a,
+    "positive": lambda a: +a,
     "absolute": abs,
     "less": lambda a, b: binary("less", a, b),
     "less_equal": lambda a, b: binary("less_equal", a, b),
@@ -64,6 +65,8 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "logical_or": lambda a, b: binary("or", a, b),
     "logical_xor": lambda a, b: binary("xor", a, b),
     "logical_not": lambda a: ~a,
+    "hypot": _curves.hypot,
+    "heaviside": lambda a, middle: tacit.where(a < 0, 0, tacit.where(a == 0, middle, 1)),
     "minimum": tacit.minimum,
     "maximum": tacit.maximum,
 }
@@ -131,7 +134,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "searchsorted": _order.searchsorted,
     "digitize": _order.digitize,
     "isin": _order.isin,
-    "unique": _order.unique,
+    "histogram2d": _order.histogram2d,
+    "unique": _sets.unique,
+    "intersect1d": _sets.intersect1d,
+    "setdiff1d": _sets.setdiff1d,
+    "union1d": _sets.union1d,
+    "interp": _curves.interp,
+    "trapezoid": _curves.trapezoid,
+    "gradient": _curves.gradient,
     "partition": _order.partition,
     "argpartition": lambda a, _kth, axis=-1: _order.argsort(a, axis),
     "select": lambda conditions, choices, default=0: _selected(conditions, choices, default),
@@ -146,9 +156,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "around": _rounding.rounded,
     "fix": _rounding.trunc,
     "array_equal": lambda a, b: tacit.shape(a) == tacit.shape(b) and binary("equal", a, b).all(),
-    "zeros_like": lambda a, *_: np.zeros(a.shape),
-    "ones_like": lambda a, *_: np.ones(a.shape),
-    "full_like": lambda a, value, *_: np.full(a.shape, value),
+    "zeros_like": lambda a, dtype=None, shape=None: _like(a, 0, dtype, shape),
+    "empty_like": lambda a, dtype=None, shape=None: _like(a, 0, dtype, shape),
+    "ones_like": lambda a, dtype=None, shape=None: _like(a, 1, dtype, shape),
+    "full_like": lambda a, value, dtype=None, shape=None: _like(a, value, dtype, shape),
+    "copyto": lambda a, value, where=True: a.__setitem__(..., tacit.where(where, value, a)),
+    "putmask": lambda a, mask, value: a.__setitem__(..., tacit.where(mask, value, a)),
+    "fill_diagonal": lambda a, value: a.__setitem__(np.diag_indices(min(a.shape), a.ndim), value),
     "copy": lambda a: a,
     "atleast_1d": lambda a: a if a.ndim else a.reshape(1),
     "result_type": lambda *_: np.dtype(float),
@@ -195,12 +209,29 @@ _FUNCTIONS.update(
     ]
 )
 
+_TYPES = {"f": fixed(16), "i": int64, "u": int64, "b": bool_}
+
 _RUNNING = {"add": _moved.cumsum, "multiply": _moved.cumprod}
 _RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(tacit.minimum))
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
 
-_OF_SELECTIONS = "sum mean var std max min any"
+_VIEWS = ["reshape", "ravel", "transpose", "broadcast_to", "sliding_window_view", "atleast_1d"]
+"""Functions that make views of tensors themselves."""
+
+_ARRANGED_VIEWS = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "rot90",
+    "diagonal",
+    "squeeze",
+    "expand_dims",
+    "swapaxes",
+    "moveaxis",
+]
+
+_OF_SELECTIONS = "sum mean var std max min any argmax argmin"
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -215,6 +246,12 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
     if method == "outer" and not options:
         a, b = (value if isinstance(value, Tensor) else np.asarray(value) for value in inputs)
         return operation(a.reshape(*a.shape, *(1,) * b.ndim), b)
+    if method == "__call__" and "out" in options:
+        raise fault(
+            ProgramTypeError,
+            "a secret has no place in a NumPy array",
+            "write w = w + x instead of w += x, or start from np.zeros_like(x)",
+        )
     if method != "__call__" or _meant(options):
         _unsupported(called.__name__, " but in the plain form, without further arguments")
     return operation(*inputs)
@@ -226,11 +263,17 @@ def function(called: Any, inputs: Any, options: Any) -> Any:
     if operation is None:
         _unsupported(called.__name__)
     try:
-        return operation(*inputs, **_meant(options))
+        made = operation(*inputs, **_meant(options))
     except TypeError as error:
         if isinstance(error, ProgramTypeError):
             raise
         _unsupported(called.__name__, f" with these arguments ({error})")
+    if called.__name__ in _VIEWS or not isinstance(made, Tensor):
+        return made
+    if called.__name__ in _ARRANGED_VIEWS:
+        a, *arguments = inputs
+        return a._viewed(made, lambda one: called(one, *arguments, **options))
+    return made.copy()
 
 
 def of_selection(called: Any, inputs: Any, options: Any) -> Any:
@@ -261,6 +304,21 @@ def _selected(conditions: Any, choices: Any, default: Any) -> Any:
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         default = tacit.where(condition, choice, default)
     return default
+
+
+def _like(a: Tensor, value: Any, dtype: Any, shape: Any) -> Tensor:
+    """A tensor of public values, in the type of another one if none is said."""
+    kind = (
+        a.dtype if dtype is None else dtype if isinstance(dtype, DType) else _TYPES.get(np.dtype(dtype).kind)
+    )
+    if kind is None:
+        raise fault(
+            ProgramTypeError, f"there is no type like {dtype!r}", "use tacit.fixed(16), tacit.int64, ..."
+        )
+    whole = np.full(a.shape if shape is None else shape, value)
+    if kind.kind == "bool":
+        whole = whole.astype(bool)
+    return a._made(a._at().constant(known_value(whole), kind.kind, kind.bits))
 
 
 def _polynomial(coefficients: Any, x: Any) -> Any:
@@ -297,9 +355,15 @@ def _flat(value: Any) -> Any:
     return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)
 
 
+_FITS = "tacit.learn.linear_regression fits least squares on secrets; "
+
+_INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
+_INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
+
+
 def _unsupported(name: str, how: str = "") -> NoReturn:
     raise fault(
         ProgramTypeError,
         f"np.{name} is not supported on secrets{how}",
-        "docs/numpy.md lists what there is, and what to write instead",
+        f"{_INSTEAD.get(name, '')}docs/numpy.md lists what there is, and what to write instead",
     )

@@ -8,7 +8,7 @@ from tacit._functions import concatenate, stack
 from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
-from tacit._tensor import Tensor, matmul, tensor_of
+from tacit._tensor import Tensor, binary, matmul, tensor_of
 from tacit._trace import ARM, tracing
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -25,15 +25,15 @@ def sort(a: Tensor, axis: int | None = -1) -> Tensor:
     """
     one = _orderly(a)
     one, along = flat_along(one, axis)
-    trace = tracing(one)
+    trace = tracing(one._builder)
     # Medians and quantiles of one tensor sort it once. What a body makes, nothing outside may use.
     known = trace.sorted if trace is not None and not trace.bodies else {}
     if (one._id, along) not in known:
         order = [place for place in range(one.ndim) if place != along] + [along]
         rows = one.transpose(*order)
         made = _by_rows(rows.reshape(-1, one.shape[along]))[0].reshape(*rows.shape)
-        known[one._id, along] = made.transpose(*(order.index(place) for place in range(one.ndim)))
-    return known[one._id, along]
+        known[one._id, along] = made.transpose(*(order.index(place) for place in range(one.ndim)))._id
+    return one._made(known[one._id, along])
 
 
 def argsort(a: Tensor, axis: int | None = -1) -> Tensor:
@@ -132,7 +132,7 @@ def _orderly(a: Any) -> Tensor:
 def _by_rows(keys: Tensor, *columns: Any) -> list[Tensor]:
     """Each row of a matrix sorted, and columns with it; in an arm of a branch by a network."""
     numbers = [keys._operand(column) for column in columns]
-    trace = tracing(keys)
+    trace = tracing(keys._builder)
     in_arm = trace is not None and ARM in trace.bodies
     return [keys._made(made) for made in keys._at().sort(keys._id, numbers, in_arm)]
 
@@ -194,25 +194,8 @@ def histogram(
     """How many elements are between neighbours of public edges, and the edges. A comparison for each edge."""
     import numpy as np
 
-    one = tensor_of(a).reshape(-1)
-    if isinstance(bins, Tensor) or (isinstance(bins, int) and range is None) or isinstance(bins, str):
-        raise fault(
-            ProgramTypeError,
-            "the edges of a histogram have to be public, and the least and the largest element are secret",
-            "say bins=np.linspace(low, high, 11), or range=(low, high)",
-        )
-    first, end = range or (0, 1)
-    edges = np.linspace(first, end, bins + 1) if isinstance(bins, int) else np.asarray(bins)
-    if edges.ndim != 1 or len(edges) < 2 or (np.diff(edges) < 0).any():
-        raise fault(ProgramError, "the edges of a histogram have to ascend")
-    if one.dtype.kind == "int":
-        # Between integers an edge counts as the next one.
-        last = np.floor(edges[-1])
-        inner = np.ceil(edges[:-1]).astype(np.int64)
-        below = (one.reshape(-1, 1) < inner, (one <= int(last)).reshape(-1, 1))
-    else:
-        below = (one.reshape(-1, 1) < edges[:-1], (one <= float(edges[-1])).reshape(-1, 1))
-    count = concatenate(below, axis=1)
+    edges = _edges(bins, range)
+    count = _below(a, edges)
     sums = matmul(weights, count + 0) if weights is not None else count.sum(axis=0)
     counts = sums[1:] - sums[:-1]
     if density:
@@ -221,6 +204,55 @@ def histogram(
 
         return divide(as_fixed(counts) / np.diff(edges), total), edges
     return counts, edges
+
+
+def histogram2d(
+    x: Tensor,
+    y: Tensor,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 (NumPy's name)
+    weights: Any = None,
+) -> tuple[Tensor, Any, Any]:
+    """How many pairs are in each cell of public edges, and the edges. A comparison for each edge."""
+    each = [bins, bins] if isinstance(bins, (int, Tensor)) or len(bins) != 2 else bins
+    ranges = (None, None) if range is None else range
+    edges = [_edges(one, of) for one, of in zip(each, ranges, strict=True)]
+    below = [_below(one, of) + 0 for one, of in zip((x, y), edges, strict=True)]
+    within = [one[:, 1:] - one[:, :-1] for one in below]
+    first = within[0] if weights is None else weights.reshape(-1, 1) * within[0]
+    return matmul(first.T, within[1]), edges[0], edges[1]
+
+
+def _edges(bins: Any, range: tuple[float, float] | None) -> Any:  # noqa: A002 (NumPy's name)
+    """Public edges that ascend."""
+    import numpy as np
+
+    if isinstance(bins, Tensor) or (isinstance(bins, int) and range is None) or isinstance(bins, str):
+        raise fault(
+            ProgramTypeError,
+            "the edges of a histogram have to be public, and the least and the largest element are secret",
+            "say bins=np.linspace(low, high, 11), or range=(low, high)",
+        )
+    first, last = range or (0, 1)
+    edges = np.linspace(first, last, bins + 1) if isinstance(bins, int) else np.asarray(bins)
+    if edges.ndim != 1 or len(edges) < 2 or (np.diff(edges) < 0).any():
+        raise fault(ProgramError, "the edges of a histogram have to ascend")
+    return edges
+
+
+def _below(a: Tensor, edges: Any) -> Tensor:
+    """Which elements are below each edge; the last bin has its upper edge."""
+    import numpy as np
+
+    one = tensor_of(a).reshape(-1)
+    if one.dtype.kind == "int":
+        # Between integers an edge counts as the next one.
+        last = np.floor(edges[-1])
+        inner = np.ceil(edges[:-1]).astype(np.int64)
+        below = (one.reshape(-1, 1) < inner, (one <= int(last)).reshape(-1, 1))
+    else:
+        below = (one.reshape(-1, 1) < edges[:-1], (one <= float(edges[-1])).reshape(-1, 1))
+    return concatenate(below, axis=1)
 
 
 def partition(a: Tensor, _kth: Any, axis: int | None = -1) -> Tensor:
@@ -251,22 +283,11 @@ def digitize(a: Tensor, bins: Any, right: bool = False) -> Tensor:
 
 def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
     """Whether each of `a` is among `b`: a comparison for each pair."""
-    one = tensor_of(a, b)
-    values, others = one._made(one._operand(a)), one._made(one._operand(b))
-    found = (values.reshape(*values.shape, 1) == others.reshape(-1)).any(axis=-1)
-    return ~found if invert else found
-
-
-def unique(a: Tensor) -> Any:
-    """The different elements in ascending order: how many there are, nobody knows (`count()` tells)."""
     import numpy as np
 
-    from tacit._selection import Selection
-
-    ordered = sort(tensor_of(a).reshape(-1), 0)
-    first = ordered._made(ordered._at().constant(np.array([True]), "bool", 1))
-    mask = concatenate([first, ordered[1:] != ordered[:-1]]) if ordered.size > 1 else first
-    return Selection(ordered, mask)
+    values, others = (one if isinstance(one, Tensor) else np.asarray(one) for one in (a, b))
+    found = binary("equal", values.reshape(*values.shape, 1), others.reshape(-1)).any(axis=-1)
+    return ~found if invert else found
 
 
 def bincount(a: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:

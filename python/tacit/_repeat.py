@@ -55,6 +55,8 @@ def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> An
     Returns:
         The state after the last step.
 
+    A body is given copies: it may change them, `w[i] = v`, and has to return what is to stay.
+
     The range of a state has to hold after a step as it did before. End the body with `tacit.clip`, or with
     `tacit.assume` if you know better. A state that starts in a narrower range than the body ends in takes
     the wider one; the body is called a few times then.
@@ -83,11 +85,12 @@ def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> An
     while True:
         builder = one._at()
         states = [builder.state(number, *ends) for number, ends in zip(numbers, ranges, strict=True)]
-        arguments = [_with(state, [one._made(number) for number in states])]
-        if sliced:
-            arguments.append(_with(over, [one._made(builder.step(row)) for row in rows]))
+        slices = [builder.step(row) for row in rows]
         try:
             with in_body(builder):
+                arguments = [_with(state, [one._made(number) for number in states])]
+                if sliced:
+                    arguments.append(_with(over, [one._made(number) for number in slices]))
                 results = [one._operand(value) for value in _results(state, body(*arguments))]
         except ProgramError:
             if first is None:

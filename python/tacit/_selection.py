@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit._functions import where
+from tacit._functions import clip, shape, where
 from tacit._handles import Unknown
+from tacit._index import is_whole_number
 from tacit._location import fault
 from tacit.errors import ProgramError, SecretError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit._tensor import Tensor
 
 
@@ -19,7 +23,7 @@ class Selection(Unknown):
     All elements are there, and those that aren't selected don't count.
     """
 
-    __slots__ = ("_mask", "_tensor")
+    __slots__ = ("_key", "_mask", "_tensor")
 
     def __init__(self, tensor: Tensor, mask: Tensor) -> None:
         if tensor.shape[: mask.ndim] != mask.shape:
@@ -28,8 +32,10 @@ class Selection(Unknown):
                 f"a mask of shape {mask.shape} beside a tensor of shape {tensor.shape}",
                 "a mask has the shape of the tensor, or of its first axes",
             )
-        self._tensor = tensor.reshape(mask.size, *tensor.shape[mask.ndim :])
-        self._mask = mask.reshape(-1)
+        # Copies: what is chosen stays as it is when the tensor changes.
+        self._tensor = tensor.reshape(mask.size, *tensor.shape[mask.ndim :]).copy()
+        self._mask = mask.reshape(-1).copy()
+        self._key = mask._id
 
     def count(self) -> Tensor:
         """How many elements there are."""
@@ -84,7 +90,45 @@ class Selection(Unknown):
     def __len__(self) -> int:
         self._refuse("a length")
 
-    def __getitem__(self, _: object) -> NoReturn:
+    def argmax(self) -> Tensor:
+        """Which of the elements, counted from 0, is the first of the largest."""
+        return self._number_of(self._filled(self._tensor.range[0] - 1).argmax())
+
+    def argmin(self) -> Tensor:
+        """Which of the elements, counted from 0, is the first of the least."""
+        return self._number_of(self._filled(self._tensor.range[1] + 1).argmin())
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """The element of a number, public or secret; 0 if there are too few. A comparison for each place."""
+        from tacit._tensor import Tensor, matmul
+
+        if not is_whole_number(key):
+            self._refuse("elements")
+        rank = self._rank()
+        if isinstance(key, Tensor):
+            number = where(key < 0, key + self.count(), key) if key.range[0] < 0 else key
+        else:
+            number = self.count() + key if key < 0 else key
+        chosen = (rank == number + 1) & self._mask
+        rows = (self._tensor + 0 if self._tensor.dtype.kind == "bool" else self._tensor).reshape(
+            rank.size, -1
+        )
+        made = matmul(chosen.reshape(1, -1), rows).reshape(*self._tensor.shape[1:])
+        return made > 0 if self._tensor.dtype.kind == "bool" else made
+
+    def _number_of(self, place: Tensor) -> Tensor:
+        """The number among the elements of the one at a place."""
+        if self._tensor.ndim > 1:
+            self._refuse("the largest or least of rows")
+        return clip(self._rank()[place] - 1, 0, None)
+
+    def _rank(self) -> Tensor:
+        """How many elements there are up to each place."""
+        from tacit._moved import cumsum
+
+        return cumsum(self._mask)
+
+    def __iter__(self) -> NoReturn:
         self._refuse("elements")
 
     def __array_function__(self, function: Any, _types: object, inputs: Any, options: Any) -> Any:
@@ -102,6 +146,29 @@ class Selection(Unknown):
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = _operation
     __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _operation
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __abs__ = _operation
+
+    def _changed(self, how: Callable[[Any, Any], Any], other: Any) -> Selection:
+        """In `x[mask] += other`: all elements, of which x[mask] takes those that are selected."""
+        if isinstance(other, Selection):
+            if other._key != self._key:
+                self._refuse("arithmetic")
+            other = other._tensor
+        elif len(shape(other)) >= self._tensor.ndim:
+            self._refuse("arithmetic with as many others")
+        self._tensor = how(self._tensor, other)
+        return self
+
+    def __iadd__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.add, other)
+
+    def __isub__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.sub, other)
+
+    def __imul__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.mul, other)
+
+    def __itruediv__(self, other: Any) -> Selection:  # type: ignore[misc]
+        return self._changed(operator.truediv, other)
 
     def __eq__(self, _: object) -> NoReturn:
         self._refuse("comparisons")
@@ -133,6 +200,6 @@ class Selection(Unknown):
             f"nobody knows how many elements a secret mask selects, so there are no {use}"
             if use == "elements"
             else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
-            "it has sum, mean, count, min, max, var and std; compute on x first, x[mask] last, "
-            "or choose with tacit.where(mask, x, 0)",
+            "it has sum, mean, count, min, max, var, std and s[0], s[1], ...; compute on x first, "
+            "x[mask] last, or choose with tacit.where(mask, x, 0)",
         )

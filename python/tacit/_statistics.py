@@ -171,9 +171,15 @@ def _coarse(one: Tensor, count: int) -> tuple[Tensor, int]:
         raise fault(
             ProgramError,
             f"squares of numbers up to {end:g} leave no room for fractions",
-            "declare a narrower range=(low, high)",
+            f"declare range=(low, high) for what is given: {count} numbers up to {_room(count):g} have room; "
+            "where none is declared, fixed(16) goes up to 2**31",
         )
     return _raw(one.astype(fixed(places)), 0), places
+
+
+def _room(count: int) -> float:
+    """Up to where so many numbers may be, for differences to have eight binary places."""
+    return float(2.0 ** math.floor((_SUM - math.log2(count)) / 2 - 9.02))
 
 
 def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:

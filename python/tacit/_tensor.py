@@ -6,25 +6,29 @@ import operator
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from tacit import _public
-from tacit._handles import Handle, Unknown
+from tacit._handles import Handle
 from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._values import is_float, public
+from tacit._views import Changeable
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit._native import Builder, Type
+    from tacit._native import Builder
     from tacit._values import Public
 
 
-class Tensor(Unknown):
+class Tensor(Changeable):
     """A value of a program that is being traced: an array of some type and shape, whose elements nobody sees.
 
     Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
-    tensors. A tensor can't be changed, and can't steer Python (`if`, `while`, `int()`): use `tacit.where`.
+    tensors. A tensor can't steer Python (`if`, `while`, `int()`): use `tacit.where`.
+
+    `x[i] = v` and `x += v` change a tensor for all who hold it, and its views with it, as with arrays. The
+    range becomes as wide as both need.
 
     All arithmetic is exact but for products, quotients and means of fixed point, each of which is rounded
     once, to the nearest multiple of its step, ties up: half a step off at most, whatever the range. A public
@@ -35,17 +39,7 @@ class Tensor(Unknown):
     __pandas_priority__ = 5000
     """pandas leaves operators with a tensor to it."""
 
-    __slots__ = ("_builder", "_id", "_kind", "_parts", "_sum_of", "_totals")
-
-    def __init__(self, builder: Builder, number: int) -> None:
-        self._builder = builder
-        self._id = number
-        self._kind: Type = builder.type_of(number)
-        # Values from 0 on, of which each element is at most this one, and those of which all together are.
-        self._parts: frozenset[int] = frozenset()
-        self._totals: frozenset[int] = frozenset()
-        # The value of whose elements this one has sums.
-        self._sum_of: int | None = None
+    __slots__ = ()
 
     # What it is.
 
@@ -169,7 +163,7 @@ class Tensor(Unknown):
         return self._made(self._at().shift_right(self._id, other))
 
     def __pow__(self, exponent: float) -> Tensor:
-        """A power with a public exponent: an integer, by squaring, each product rounded; or 0.5 or -0.5."""
+        """A power with a public exponent: integers by squaring, each product rounded, others by logs."""
         from tacit._elementary import power
 
         if isinstance(exponent, Tensor):
@@ -195,7 +189,7 @@ class Tensor(Unknown):
         return self._call("neg", self._id)
 
     def __pos__(self) -> Tensor:
-        return self
+        return self.copy()
 
     def __abs__(self) -> Tensor:
         return self._call("abs", self._id)
@@ -330,15 +324,14 @@ class Tensor(Unknown):
 
     # The same elements elsewhere; free.
 
-    def copy(self) -> Tensor:
-        """Itself: a tensor can't be changed."""
-        return self
-
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
         """Without the axes of length 1, or without these."""
         from tacit._moved import moved
 
-        return moved(self, lambda places: places.squeeze(axis))
+        def how(one: Any) -> Any:
+            return one.squeeze(axis)
+
+        return self._viewed(moved(self, how), how)
 
     @property
     def T(self) -> Tensor:  # noqa: N802 (NumPy's name)
@@ -348,21 +341,26 @@ class Tensor(Unknown):
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order, in reverse without one."""
         order = unpacked(axes)
-        return self._made(self._at().transpose(self._id, [*map(operator.index, order)] if order else None))
+        made = self._at().transpose(self._id, [*map(operator.index, order)] if order else None)
+        return self._viewed(self._made(made), lambda one: one.transpose(*axes))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same elements in row-major order in another shape; one length may be -1."""
-        return self._made(self._at().reshape(self._id, [*map(operator.index, unpacked(shape))]))
+        made = self._at().reshape(self._id, [*map(operator.index, unpacked(shape))])
+        return self._viewed(self._made(made), lambda one: one.reshape(*shape))
+
+    def ravel(self) -> Tensor:
+        """All elements on one axis."""
+        return self._viewed(self.reshape(-1).copy(), lambda one: one.ravel())
 
     def flatten(self) -> Tensor:
-        """All elements on one axis."""
-        return self.reshape(-1)
-
-    ravel = flatten
+        """All elements on one axis; a tensor of its own."""
+        return self.reshape(-1).copy()
 
     def broadcast_to(self, shape: Sequence[int]) -> Tensor:
         """Repeated along new axes and those of length 1."""
-        return self._made(self._at().broadcast_to(self._id, [*map(operator.index, shape)]))
+        made = self._at().broadcast_to(self._id, [*map(operator.index, shape)])
+        return self._viewed(self._made(made), lambda one: _broadcast(one, shape))
 
     @overload
     def __getitem__(self, key: Plain | tuple[Plain, ...]) -> Tensor: ...
@@ -382,14 +380,8 @@ class Tensor(Unknown):
             from tacit._moved import selected
 
             return selected(self, key)
-        return self._made(self._at().index(self._id, [entry_of(entry) for entry in entries]))
-
-    def __setitem__(self, key: object, value: object) -> NoReturn:
-        raise fault(
-            ProgramTypeError,
-            "a secret tensor can't be changed",
-            "make a new one: tacit.where(mask, value, x), where np.arange(len(x)) == i masks one place",
-        )
+        made = self._made(self._at().index(self._id, [entry_of(entry) for entry in entries]))
+        return self._viewed(made, lambda one: one[key])
 
     def __contains__(self, item: object) -> NoReturn:
         raise fault(SecretError, "nobody knows whether it is in there", "use (x == item).any()")
@@ -495,13 +487,21 @@ class Tensor(Unknown):
             raise fault(
                 SecretError,
                 "a secret can't become a NumPy array",
-                "use tacit.where, tacit.stack, tacit.concatenate, ..., which take arrays beside secrets",
+                "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; an array to put "
+                "secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)",
             )
         raise fault(
             SecretError,
             f"nobody knows this value while the program runs, so it can't be used for {use}",
-            "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type",
+            "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type; an array to put it "
+            "into is np.zeros_like(x, shape=3) and not np.zeros(3)",
         )
+
+
+def _broadcast(value: Any, shape: Sequence[int]) -> Any:
+    import numpy as np
+
+    return np.broadcast_to(value, shape)
 
 
 def known_value(value: Any) -> Public:

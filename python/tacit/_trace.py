@@ -15,8 +15,10 @@ from tacit._handles import Handle, Kept, Revealed, Secret
 from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
+from tacit._selection import Selection
 from tacit._tensor import Tensor
 from tacit._values import a as _a
+from tacit._views import scope_of
 from tacit.dtypes import DType, fixed
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.reveal import RevealedTable, revealed
@@ -176,6 +178,8 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
         return _tree.changed(
             value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, (Tensor, Table)) else leaf, ""
         )
+    if isinstance(value, Selection):
+        value._refuse("tacit.reveal")
     if not isinstance(value, Tensor):
         raise fault(
             ProgramTypeError,
@@ -210,7 +214,7 @@ def _is_slip(name: str, owner: str) -> bool:
 
 def leaving(value: Tensor, verb: str, done: str) -> _Trace:
     """The program in the making from which a value is to leave: not within a body or an arm."""
-    trace = tracing(value)
+    trace = tracing(value._builder)
     if trace is None:
         raise fault(ProgramError, f"this value belongs to a program that is finished; it can't {verb} more")
     if trace.bodies:
@@ -222,9 +226,9 @@ def leaving(value: Tensor, verb: str, done: str) -> _Trace:
     return trace
 
 
-def tracing(value: Tensor) -> _Trace | None:
-    """The program in the making that a value belongs to, if it isn't finished."""
-    return _Trace.open.get(id(value._builder))
+def tracing(builder: Builder) -> _Trace | None:
+    """The program in the making that a builder's values belong to, if it isn't finished."""
+    return _Trace.open.get(id(builder))
 
 
 @contextlib.contextmanager
@@ -233,7 +237,8 @@ def in_body(builder: Builder, what: str = "a body that is repeated") -> Iterator
     trace = _Trace.open[id(builder)]
     trace.bodies.append(what)
     try:
-        yield
+        with scope_of(builder):
+            yield
     finally:
         trace.bodies.pop()
 
@@ -252,8 +257,8 @@ class _Trace:
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
         self.owners: set[str] = set()
-        self.sorted: dict[tuple[int, int], Tensor] = {}
-        """What is sorted, by node and axis."""
+        self.sorted: dict[tuple[int, int], int] = {}
+        """The numbers of what is sorted, by node and axis."""
         self.bodies: list[str] = []
         """Bodies that are repeated and arms of branches that are being traced, one inside another."""
 

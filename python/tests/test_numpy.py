@@ -47,6 +47,11 @@ def gini(a: Any, b: Any) -> Any:
     return 1 - 2 * (np.cumsum(pay) / pay.sum()).mean()
 
 
+def commonest(a: Any) -> Any:
+    values, counts = np.unique(a, return_counts=True)
+    return values[counts.argmax()], counts.max(), values[np.argmin(counts)], a[a > 1][-1], values[0]
+
+
 PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]] = [
     (
         lambda a, b: {"std": np.concatenate([a, b]).std(), "mean": [a.mean(), np.mean(b)]},
@@ -109,6 +114,51 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         1e-4,
     ),
     (lambda a: (a * 0.5, a > 2.5, (a > 3) * 0.1, np.unique(a).size), [IDS[0]], [INT], 1e-4),
+    (
+        lambda x: (abs(x) ** 2.5, (abs(x) + 0.5) ** -1.5, np.power(abs(x), 1 / 3), (abs(x) + 1) ** -1),
+        [X],
+        [SMALL],
+        1e-3,
+    ),
+    (commonest, [REGION], [INT], 0),
+    (
+        lambda a, b: (
+            np.intersect1d(a, b).size,
+            np.union1d(a, [1, 20]).sum(),
+            np.setdiff1d(a, b, assume_unique=True).max(),
+        ),
+        [*IDS],
+        [INT] * 2,
+        0,
+    ),
+    (
+        lambda r, s: (
+            np.interp(s, [0, 500, 900], [0, 50, 200]),
+            np.histogram2d(r, s, bins=[[0, 1, 2, 4], [0, 450, 900]])[0],
+            np.histogram2d(r, s, bins=2, range=[[0, 4], [0, 900]], weights=r)[0],
+        ),
+        [REGION, SALES],
+        [INT, PAY_RANGE],
+        2**-16,
+    ),
+    (
+        lambda a: (
+            np.clip(a, 0.5, 2.5),
+            np.append(a, [0.5]),
+            np.isin(a, [0.5, 3.0]),
+            np.clip(a, 2, a * 0 + 5),
+        ),
+        [IDS[0]],
+        [INT],
+        0,
+    ),
+    (
+        lambda x: (np.trapezoid(x, dx=0.5), np.gradient(x[0]), np.heaviside(x, 0.5), np.hypot(x, 1)),
+        [X],
+        [SMALL],
+        1e-4,
+    ),
+    (lambda x, i: (x[:, i], x[i, 1], x[2:5, i], x[i, i]), [X, np.array(2)], [SMALL, INT], 2**-16),
 ]
 
 
@@ -178,6 +228,24 @@ def test_functions_are_off_by_no_more_than_they_say(
     got = result(function, places, dtype=F16)
     want = of(places)
     assert (abs(got - want) <= np.maximum(STEP, relative * abs(want)) * 1.0001).all()
+
+
+@pytest.mark.parametrize("exponent", [2.5, -1.5, 1 / 3, 0.75, -0.1, 7.3])
+@pytest.mark.parametrize("range_", [(0, 1), (-3, 3), (0.5, 2), (1, 1000), (0, 500_000)])
+def test_powers_are_off_by_no_more_than_they_say(exponent: float, range_: tuple[float, float]) -> None:
+    low, high = range_
+    places = np.concatenate([np.linspace(low, high, 1001), np.geomspace(max(low, STEP), high, 1001)])
+    places = np.clip(np.round(places * 2**16) / 2**16, low, high)
+    plan = tacit.function(lambda x: tacit.reveal(x**exponent)).trace(
+        tacit.secret("alice", shape=places.shape, dtype=F16, range=range_)
+    )
+    got = plan._restore(plan._program.evaluate([places]))
+    above = np.maximum(places, STEP if exponent < 0 else 0)
+    want = np.where((places > 0) | (exponent < 0), above**exponent, 0)
+    near = want < 2.0**31 * (1 - 2.0**-14)
+    off = np.maximum(STEP, (1 + abs(exponent)) * 2.0**-20 * want)
+    assert (abs(got - want)[near] <= off[near]).all()
+    assert (got[~near] >= 2.0**31 * (1 - 2.0**-13)).all()
 
 
 def test_what_is_beyond_a_power_is_the_power_at_the_end() -> None:

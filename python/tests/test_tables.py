@@ -530,15 +530,6 @@ def test_quotients_have_the_steps_of_their_operands() -> None:
     assert rows_of(got["all"]) == [(4.0,)]
 
 
-def test_a_table_runs_under_other_protocols() -> None:
-    random = np.random.default_rng(12)
-    first, second = people(random, 4), stays(random, 5)
-    expected = merged(second, first, "inner")[["id", "days"]]
-    for protocol in ("astra", "replicated-malicious", "gmw"):
-        got = asked(lambda p, s: s.join(p, on="id").select("id", "days"), first, second, protocol=protocol)
-        same_rows(got, expected)
-
-
 def test_texts_are_joined_by_hashes() -> None:
     names = tacit.table("a", {"name": tables.text(), "x": tables.integer(0, 9)}, rows=5, unique="name")
     others = tacit.table("b", {"name": tables.text(null=True), "y": tables.integer(0, 9)}, rows=6)

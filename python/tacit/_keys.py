@@ -1,0 +1,135 @@
+"""Keys that have secrets among their entries: `x[i, j]`, `x[:, j]`, `x[mask, 2]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit._index import is_plain
+from tacit._location import fault
+from tacit._tensor import Tensor, binary, matmul, multiply
+from tacit.errors import ProgramError, ProgramTypeError, SecretError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def expanded(a: Tensor, entries: Sequence[Any]) -> tuple[list[Any], list[tuple[int, Tensor]]]:
+    """A key with whole axes in the place of secrets, and the secrets with their axes in what it chooses.
+
+    Raises:
+        ProgramTypeError: A secret is no index.
+        SecretError: Public arrays stand beside secrets.
+        ProgramError: There are too many entries, or a mask has another shape.
+    """
+    for entry in entries:
+        if isinstance(entry, Tensor):
+            check_index(entry)
+        elif not is_plain(entry):
+            raise fault(
+                SecretError,
+                "a secret index can't stand beside public arrays or lists",
+                "index step by step: x[[0, 2]][:, i]",
+            )
+    named = sum(_axes(entry) for entry in entries)
+    if named > a.ndim or sum(entry is ... for entry in entries) > 1:
+        raise fault(ProgramError, f"a key for {named} axes of a tensor of shape {a.shape}")
+    public: list[Any] = []
+    secrets: list[tuple[int, Tensor]] = []
+    own = axis = 0
+    for entry in entries:
+        if entry is ...:
+            public.append(...)
+            own, axis = own + a.ndim - named, axis + a.ndim - named
+            continue
+        if isinstance(entry, Tensor):
+            if entry.dtype.kind == "bool" and entry.shape != a.shape[own : own + entry.ndim]:
+                raise fault(
+                    ProgramError,
+                    f"a mask of shape {entry.shape} beside a tensor of shape {a.shape}",
+                    "a mask has the shape of the axes that it chooses from",
+                )
+            public += [slice(None)] * _axes(entry)
+            secrets.append((axis, entry))
+            axis += _axes(entry)
+        else:
+            public.append(entry)
+            axis += entry is None or isinstance(entry, slice)
+        own += _axes(entry)
+    return public, secrets
+
+
+def indexed(a: Tensor, public: Sequence[Any]) -> Tensor:
+    """What a public key chooses."""
+    chosen: Tensor = a[tuple(public)]
+    return chosen
+
+
+def looked_up(a: Tensor, index: Tensor) -> Tensor:
+    """`a[index]`, for secret integers: a comparison for each place of the first axis, and a product.
+
+    Negative indices count from the end, and one that is outside gives zeros.
+    """
+    check_index(index)
+    if not a.shape:
+        raise fault(ProgramError, "a value without axes has no elements to choose from")
+    if a.dtype.kind == "bool":
+        return looked_up(multiply(a, 1), index) > 0
+    length = a.shape[0]
+    rows = matmul(hot(index.reshape(-1), length), a.reshape(length, -1))
+    return rows.reshape(*index.shape, *a.shape[1:])
+
+
+def looked_up_in(a: Tensor, entries: Sequence[Any]) -> Any:
+    """`a[entries]`, for a key with secrets among public entries."""
+    public, secrets = expanded(a, entries)
+    block = indexed(a, public)
+    kinds = [entry.dtype.kind for _, entry in secrets]
+    if kinds == ["bool"] and secrets[0][0] == 0:
+        from tacit._selection import Selection
+
+        return Selection(block, secrets[0][1])
+    several = any(entry.ndim for _, entry in secrets)
+    numbers = [entry for entry in public if is_plain(entry) and not isinstance(entry, slice)]
+    if "bool" in kinds or (several and (len(secrets) > 1 or any(one not in (..., None) for one in numbers))):
+        raise fault(
+            SecretError,
+            "an array of secret indices, or a secret mask, has to be the only one that chooses",
+            "index step by step: x[2][i]; or in a row of all: x.reshape(-1)[i * x.shape[1] + j]",
+        )
+    for axis, index in reversed(secrets):
+        others = [place for place in range(block.ndim) if place != axis]
+        found = looked_up(block.transpose(axis, *others), index)
+        # The axes of the index stand where the one was that they chose from.
+        count = index.ndim
+        rest = range(count, found.ndim)
+        order = [*rest[:axis], *range(count), *rest[axis:]]
+        block = found.transpose(*order) if len(order) > 1 else found
+    return block
+
+
+def hot(index: Tensor, length: int) -> Tensor:
+    """Which place of an axis each secret index means: a bool for each, on a new last axis."""
+    import numpy as np
+
+    column = index.reshape(*index.shape, 1)
+    chosen = binary("equal", column, np.arange(length))
+    if index.range[0] < 0:
+        chosen = chosen | binary("equal", column, np.arange(-length, 0))
+    return chosen
+
+
+def check_index(entry: Tensor) -> None:
+    """Refuses secrets that aren't integers or bools."""
+    if entry.dtype.kind not in ("int", "bool"):
+        raise fault(
+            ProgramTypeError,
+            f"an index is an integer, not {entry.dtype}",
+            "convert it: i.astype(tacit.int32)",
+        )
+
+
+def _axes(entry: Any) -> int:
+    """How many axes an entry chooses from."""
+    if entry is None or entry is ...:
+        return 0
+    return entry.ndim if isinstance(entry, Tensor) and entry.dtype.kind == "bool" else 1

@@ -1,0 +1,82 @@
+"""Different elements of secrets: how many there are, nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit._functions import concatenate, where
+from tacit._location import fault
+from tacit._order import isin, sort
+from tacit._selection import Selection
+from tacit._tensor import Tensor, tensor_of
+from tacit.errors import ProgramTypeError
+
+
+def unique(
+    ar: Tensor, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """The different elements in ascending order, and how often each is there: selections of one mask."""
+    if return_index or return_inverse:
+        raise fault(
+            ProgramTypeError,
+            "np.unique says of secrets which elements there are and how often, not where",
+            "np.argsort(x) and np.sort(x) say where they stand in order",
+        )
+    ordered = sort(tensor_of(ar).reshape(-1), 0)
+    mask = _first(ordered)
+    values = Selection(ordered, mask)
+    return (values, Selection(_lengths(mask), mask)) if return_counts else values
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
+    """The different elements that are in both: a sort, and a comparison for each pair."""
+    return _chosen(ar1, ar2, assume_unique, inside=True)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
+    """The different elements of the first that aren't in the second."""
+    return _chosen(ar1, ar2, assume_unique, inside=False)
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """The different elements that are in one or both."""
+    return unique(concatenate([_flat(ar1), _flat(ar2)]))
+
+
+def _chosen(a: Any, b: Any, assume_unique: bool, *, inside: bool) -> Selection:
+    one = tensor_of(a, b)
+    first = one._made(one._operand(_flat(a)))
+    found = isin(first, _flat(b), invert=not inside) if assume_unique else None
+    if found is not None:
+        return Selection(first, found)
+    ordered = sort(first, 0)
+    return Selection(ordered, _first(ordered) & isin(ordered, _flat(b), invert=not inside))
+
+
+def _first(ordered: Tensor) -> Tensor:
+    """Which elements differ from the one before."""
+    import numpy as np
+
+    first = ordered._made(ordered._at().constant(np.array([True]), "bool", 1))
+    return concatenate([first, ordered[1:] != ordered[:-1]]) if ordered.size > 1 else first
+
+
+def _lengths(first: Tensor) -> Tensor:
+    """From each place to the end of its run, of which `first` says where they begin: in log2 n steps."""
+    import numpy as np
+
+    size, reach = first.size, 1
+    count = first * 0 + 1
+    ends = concatenate([first[1:], np.array([True])]) if size > 1 else first
+    while reach < size:
+        further = where(ends[:-reach], 0, count[reach:])
+        count = concatenate([count[:-reach] + further, count[-reach:]])
+        ends = concatenate([ends[:-reach] | ends[reach:], ends[-reach:]])
+        reach *= 2
+    return count
+
+
+def _flat(value: Any) -> Any:
+    import numpy as np
+
+    return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)

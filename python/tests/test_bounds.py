@@ -1,0 +1,121 @@
+"""How far off results are: on all inputs of small types, and where errors of many elements could add up."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tacit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WIDTHS = [(2, -4, 4), (4, -128, 127), (8, -20, 20), (10, 0, 31), (16, -1, 1)]
+"""Fraction bits, and ranges of which every number is tried."""
+
+
+def evaluated(function: Callable[[Any], Any], places: Any, bits: int, low: int, high: int) -> Any:
+    """What a function computes of secrets, in the clear."""
+    plan = tacit.function(lambda x: tacit.reveal(function(x))).trace(
+        tacit.secret("alice", shape=places.shape, dtype=tacit.fixed(bits), range=(low, high))
+    )
+    return plan._restore(plan._program.evaluate([places]))
+
+
+def normal_cdf(x: Any) -> Any:
+    return np.vectorize(math.erfc)(-x / math.sqrt(2)) / 2
+
+
+FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], float, float]] = [
+    (np.exp, np.exp, -math.inf, 2.0**-20),
+    (np.exp2, np.exp2, -math.inf, 2.0**-20),
+    (np.expm1, np.expm1, -math.inf, 2.0**-20),
+    (np.log, np.log, 0, 0),
+    (np.log2, np.log2, 0, 0),
+    (np.log10, np.log10, 0, 0),
+    (np.log1p, np.log1p, -1, 0),
+    (np.sqrt, np.sqrt, 0, 0),
+    (np.tanh, np.tanh, -math.inf, 0),
+    (tacit.sigmoid, lambda x: 1 / (1 + np.exp(-x)), -math.inf, 0),
+    (tacit.normal_cdf, normal_cdf, -math.inf, 0),
+    (lambda x: x**2.5, lambda x: x**2.5, 0, 3.5 * 2.0**-20),
+    (lambda x: x**-0.7, lambda x: x**-0.7, 0, 1.7 * 2.0**-20),
+]
+
+
+@pytest.mark.parametrize(("bits", "low", "high"), WIDTHS)
+@pytest.mark.parametrize("place", range(len(FUNCTIONS)))
+def test_functions_of_all_numbers_are_off_by_a_step(place: int, bits: int, low: int, high: int) -> None:
+    function, of, above, relative = FUNCTIONS[place]
+    every = np.arange(low << bits, (high << bits) + 1) / 2.0**bits
+    every = every[every > above]
+    want = of(every)
+    step = 2.0**-bits
+    near = abs(want) < 2.0 ** (47 - bits) * (1 - 2.0**-10)
+    off = abs(evaluated(function, every, bits, low, high) - want)[near]
+    assert (off <= np.maximum(step, relative * abs(want[near])) * 1.0001).all()
+    assert near.any()
+
+
+def test_quotients_of_all_numbers_are_the_nearest() -> None:
+    raw = np.arange(-24, 25)
+    pairs = np.array([*itertools.product(raw, raw[raw != 0])])
+    got = evaluated(lambda x: x[:, 0] / x[:, 1], pairs / 8, 3, -3, 3)
+    np.testing.assert_array_equal(got, np.floor(pairs[:, 0] * 16 / pairs[:, 1] / 2 + 0.5) / 8)
+
+
+def softmax(x: Any) -> Any:
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+VECTORS = [(1, -4, 4, 3), (2, -1, 1, 4), (3, -1, 1, 3), (3, -4, 4, 2), (6, -1, 1, 2)]
+"""Fraction bits, range and length of vectors that are all tried."""
+
+
+@pytest.mark.parametrize(
+    ("function", "of", "steps"),
+    [
+        (tacit.softmax, softmax, 0.75),
+        (lambda x: x.var(axis=1), lambda x: x.var(axis=1), 1.0),
+        (lambda x: x.std(axis=1), lambda x: x.std(axis=1), 1.0),
+        (lambda x: x.std(axis=1, ddof=1), lambda x: x.std(axis=1, ddof=1), 1.0),
+        (lambda x: np.linalg.norm(x, axis=1), lambda x: np.linalg.norm(x, axis=1), 1.0),
+        (lambda x: x.mean(axis=1), lambda x: x.mean(axis=1), 0.5),
+    ],
+)
+@pytest.mark.parametrize(("bits", "low", "high", "length"), VECTORS)
+def test_all_short_vectors(
+    function: Callable[..., Any],
+    of: Callable[..., Any],
+    steps: float,
+    bits: int,
+    low: int,
+    high: int,
+    length: int,
+) -> None:
+    raw = np.arange(low << bits, (high << bits) + 1) / 2.0**bits
+    every = np.array([*itertools.product(raw, repeat=length)])
+    off = abs(evaluated(function, every, bits, low, high) - of(every)) * 2**bits
+    assert off.max() <= steps + 1e-9
+
+
+@pytest.mark.parametrize("length", [3, 50, 1000])
+def test_errors_of_many_powers_do_not_add_up_in_a_softmax(length: int) -> None:
+    step = 2.0**-16
+    small = -np.arange(0, 12, 0.5) - np.random.default_rng(1).integers(0, 1 << 15, 24) * step
+    vectors = np.stack([np.append(0, np.full(length - 1, one)) for one in small])
+    off = abs(evaluated(tacit.softmax, vectors, 16, -16, 0) - softmax(vectors)) / step
+    assert off.max() <= 0.75
+
+
+def test_deviations_of_large_numbers_are_off_by_what_differences_are() -> None:
+    random = np.random.default_rng(3)
+    pay = np.floor(random.lognormal(10, 1.2, (40, 800)).clip(0, 500_000) * 2**16) / 2**16
+    pay[:20] = np.floor(random.uniform(0, 3, (20, 800)) * 2**16) / 2**16 + 250_000
+    got = evaluated(lambda x: x.std(axis=1), pay, 16, 0, 500_000)
+    assert (abs(got - pay.std(axis=1)) <= 2.0**-6).all()

@@ -1,0 +1,95 @@
+"""The same programs of numbers and tables under every protocol that can carry them, each at its price."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tests import test_numpy
+from tests.test_tables import AGGREGATES, PEOPLE, STAYS, grouped, merged, people, same_rows, stays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+PROTOCOLS = ["replicated-malicious", "astra", "astra-malicious", "gmw", "mascot"]
+
+QUICK = [5, 7, 8, 9, 21, 23, 34, 40, 42]
+"""Programs of which `mascot` makes little enough preprocessing for every day."""
+
+HEAVY = [36]
+"""Programs of which it makes gigabytes: a hundred powers, each a logarithm and an exponential."""
+
+
+def is_tried(place: int, protocol: str, *, long: bool) -> bool:
+    """Whether a program is tried under a protocol: all are in long tests, and else each under one in turn."""
+    if protocol == "mascot" and place in HEAVY:
+        return False
+    if long:
+        return True
+    return place in QUICK if protocol == "mascot" else PROTOCOLS[place % 4] == protocol
+
+
+def priced(plan: tacit.Plan, protocol: str, inputs: dict[str, Any]) -> Any:
+    """What a run gives, which sends what the plan says."""
+    with tacit.local(protocol) as run:
+        got = run(plan, **inputs)
+        assert run.report is not None
+        assert run.report.bytes == plan.cost(protocol=protocol).bytes
+        return got
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("place", range(len(test_numpy.PROGRAMS)))
+def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig: pytest.Config) -> None:
+    if not is_tried(place, protocol, long=pytestconfig.getoption("--long")):
+        pytest.skip("--long tries all that can be, under all")
+    function, arrays, options, tolerance = test_numpy.PROGRAMS[place]
+    names = [f"owner{number}" for number in range(len(arrays))]
+    plan = tacit.function(lambda *secrets: tacit.reveal(function(*secrets))).trace(
+        *(
+            tacit.secret(name, shape=array.shape, **one)
+            for name, array, one in zip(names, arrays, options, strict=True)
+        )
+    )
+    got = priced(plan, protocol, {name: [array] for name, array in zip(names, arrays, strict=True)})
+    test_numpy.same(got, function(*arrays), tolerance)
+
+
+def joined(p: Any, s: Any) -> Any:
+    return s.filter(s["days"] > 10).join(p, on="id").select("id", "days", "age")
+
+
+def by_ward(_: Any, s: Any) -> Any:
+    return s.group_by("ward").agg(**AGGREGATES)
+
+
+def longest(_: Any, s: Any) -> Any:
+    return s.assign(double=s["days"] * 2).order_by("days", descending=True).limit(3).select("double")
+
+
+TABLES: list[tuple[Callable[[Any, Any], Any], Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]]] = [
+    (joined, lambda p, s: merged(s[s["days"] > 10], p, "inner")[["id", "days", "age"]]),
+    (by_ward, lambda _, s: grouped(s, ["ward"])),
+    (longest, lambda _, s: (s.nlargest(3, "days")[["days"]] * 2).rename(columns={"days": "double"})),
+]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(("query", "expected"), TABLES, ids=[query.__name__ for query, _ in TABLES])
+def test_tables_give_what_pandas_gives(
+    query: Callable[..., Any], expected: Callable[..., Any], protocol: str, pytestconfig: pytest.Config
+) -> None:
+    if protocol == "mascot" and query is by_ward and not pytestconfig.getoption("--long"):
+        pytest.skip("--long tries quotients under mascot")
+    random = np.random.default_rng(12)
+    first, second = people(random, 4), stays(random, 5)
+    left = tacit.table("registry", PEOPLE, rows=5, unique="id")
+    right = tacit.table("clinic", STAYS, rows=6)
+    plan = tacit.function(lambda people, stays: tacit.reveal(query(people, stays))).trace(left, right)
+    got = priced(plan, protocol, {"registry": first, "clinic": second})
+    same_rows(got, expected(first, second), ordered=query is longest)
