@@ -419,7 +419,9 @@ impl Walk<'_> {
         let (circuits, others): (Vec<Stage>, Vec<Stage>) =
             stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
         let under_way = self.begin(&others)?;
+        self.gather_sends(true);
         let longest = self.circuits(&circuits, under_way)?;
+        self.gather_sends(false);
         let takes_round = |stage: &Stage| {
             let op = self.plan.op(stage.op);
             self.protocol.is_none_or(|protocol| protocol.has_online_messages(op, stage.stage.into()))
@@ -529,6 +531,13 @@ impl Walk<'_> {
             under_way.push_back((tiles, chain));
         }
         Ok(goes_on)
+    }
+
+    /// Whether tiles take turns, so that what they send may go out together.
+    fn gather_sends(&mut self, gathering: bool) {
+        if let Some(session) = self.engine.session() {
+            session.mesh().gather_sends(gathering);
+        }
     }
 
     fn finish_first(&mut self, under_way: &mut VecDeque<Vec<Job>>) -> Result<(), Error> {

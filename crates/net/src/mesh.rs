@@ -56,6 +56,7 @@ pub struct Mesh {
     pulse: Pulse,
     /// Something was sent and not flushed since.
     unflushed: bool,
+    sends: Sends,
     /// When `tick` last looked at the links.
     serviced: Duration,
     waiting: Option<Waiting>,
@@ -66,6 +67,15 @@ pub struct Mesh {
     /// Until when others may count on what this party sent; zero if nobody does.
     stay: Duration,
     failure: Option<Error>,
+}
+
+/// How what is sent goes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// With the next receive.
+    Apart,
+    /// With more, if more follows at once: see [`Mesh::gather_sends`].
+    Together,
 }
 
 #[derive(Clone, Copy)]
@@ -104,6 +114,7 @@ impl Mesh {
             counters: Counters::new(names.len()),
             pulse: Pulse::new(me, names.len(), limits.silence / 4, now),
             unflushed: false,
+            sends: Sends::Apart,
             serviced: now,
             waiting: None,
             lenient: false,
@@ -246,6 +257,12 @@ impl Mesh {
         Ok(())
     }
 
+    /// For as long as messages that don't wait for one another are under way: what was sent goes out with what follows, once a
+    /// socket has its fill or the next message isn't here yet. A call of the system costs as much as several KiB that it sends.
+    pub fn gather_sends(&mut self, gathering: bool) {
+        self.sends = if gathering { Sends::Together } else { Sends::Apart };
+    }
+
     /// Receives the next message of a peer, which must have this address and this many bytes.
     ///
     /// Give the buffer back with [`Mesh::recycle`] when it has been read.
@@ -314,7 +331,8 @@ impl Mesh {
     fn expect(&mut self, from: usize, at: At) -> Result<Vec<u8>, Error> {
         self.usable(from)?;
         let at = self.here(at);
-        if self.unflushed {
+        // A message aside is of other work, during which nothing would go out.
+        if self.unflushed && (self.sends == Sends::Apart || at.is_aside()) {
             self.unflushed = !self.transport.flush();
         }
         self.waiting = Some(Waiting::Receive(from, at));

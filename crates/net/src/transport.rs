@@ -22,7 +22,8 @@ pub enum Event {
 /// One endpoint's links to all its peers, for use by one thread.
 ///
 /// A transport delivers every peer's frames whole, in order and at most once. It does not block except in
-/// [`Transport::poll`], and there services all links: what is queued goes out, what has come is taken in.
+/// [`Transport::poll`], and there services all links once no event is at hand: what is queued goes out, what has come is
+/// taken in.
 /// Peers are named by their endpoint number; calls that name an endpoint without a link do nothing.
 ///
 /// [`crate::Mesh`] is its only user in a run. Beside the links of this crate, tests implement it to record,
@@ -31,8 +32,8 @@ pub trait Transport: Send {
     /// Whether there is (or was) a link to this endpoint.
     fn is_linked(&self, peer: usize) -> bool;
 
-    /// Queues a frame. It may go out now, and goes out at the latest when `flush` or `poll` is called and the
-    /// link has room. To a link that is gone it is dropped.
+    /// Queues a frame. It may go out now, and goes out at the latest when `flush` is called, or `poll` while no event is at
+    /// hand, and the link has room. To a link that is gone it is dropped.
     fn send(&mut self, to: usize, frame: Frame);
 
     /// Pushes out what is queued, as far as the links have room. `true` if nothing is left.
@@ -42,8 +43,8 @@ pub trait Transport: Send {
     /// waits while this is beyond its limit.
     fn backlog(&self, to: usize) -> usize;
 
-    /// Services all links and returns the next event with its peer, waiting for one at most this long; with
-    /// zero, without waiting. May return `None` early, for instance when queued bytes have gone out.
+    /// Returns the next event with its peer; if none is at hand services all links, and waits for one at most this long, or
+    /// with zero not at all. May return `None` early, for instance when queued bytes have gone out.
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)>;
 
     /// From now on takes nothing in from this peer (`true`), or does again (`false`). Its sends will back up.

@@ -1,5 +1,7 @@
 mod leaving;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -420,6 +422,65 @@ fn a_flood_of_signs_does_not_outlast_patience() {
     let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), limits);
     let error = mesh.recv(0, at(1), 1).unwrap_err();
     assert!(matches!(error.what(), ErrorKind::Stalled { .. }), "{error}");
+}
+
+/// Links on which a message is always at hand. It says how many frames have gone out.
+#[derive(Default)]
+struct AtHand {
+    come: u32,
+    queued: usize,
+    out: Arc<AtomicUsize>,
+}
+
+impl Transport for AtHand {
+    fn is_linked(&self, peer: usize) -> bool {
+        peer == 1
+    }
+    fn send(&mut self, _to: usize, _frame: Frame) {
+        self.queued += 1;
+    }
+    fn flush(&mut self) -> bool {
+        self.out.fetch_add(std::mem::take(&mut self.queued), Ordering::Relaxed);
+        true
+    }
+    fn backlog(&self, _to: usize) -> usize {
+        self.queued
+    }
+    fn poll(&mut self, _wait: Duration) -> Option<(usize, Event)> {
+        self.come += 1;
+        let aside = if self.come == 3 { At::ASIDE } else { 0 };
+        Some((1, Event::Frame(Frame::data(At { part: aside, ..at(self.come) }, vec![]))))
+    }
+    fn hold(&mut self, _peer: usize, _hold: bool) {}
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+    fn wire_bytes(&self, _peer: usize) -> crate::WireBytes {
+        crate::WireBytes::default()
+    }
+    fn finish(&mut self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_is_sent_waits_for_more_only_while_it_is_gathered() {
+    let out = Arc::new(AtomicUsize::new(0));
+    let links = AtHand { out: out.clone(), ..AtHand::default() };
+    let mut mesh = Mesh::new(Box::new(links), 0, names(2, 0), Limits::default());
+    let gone_after = |mesh: &mut Mesh, come: At| {
+        mesh.send(1, at(9), &[]).unwrap();
+        mesh.recv(1, come, 0).unwrap();
+        out.load(Ordering::Relaxed)
+    };
+    mesh.gather_sends(true);
+    assert_eq!(gone_after(&mut mesh, at(1)), 0);
+    assert_eq!(gone_after(&mut mesh, at(2)), 0);
+    let aside = At { part: At::ASIDE, ..at(3) };
+    assert_eq!(gone_after(&mut mesh, aside), 3, "messages aside are of other work");
+    assert_eq!(gone_after(&mut mesh, at(4)), 3);
+    mesh.gather_sends(false);
+    assert_eq!(gone_after(&mut mesh, at(5)), 5);
 }
 
 #[test]

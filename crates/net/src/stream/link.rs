@@ -20,6 +20,8 @@ const SLICES: usize = 32;
 /// Bytes read beyond a payload's end while one is under way, for the next header and short frames: what is
 /// caught of the next payload here has to be copied.
 const STAGED_WITH_PAYLOAD: usize = 4 << 10;
+/// Payloads below this size take longer to be called for one by one than to be copied, and several are read at a time.
+const SHORT: usize = 16 << 10;
 /// Bytes encrypted at a time.
 const CIPHER: usize = 128 << 10;
 
@@ -226,12 +228,14 @@ fn read_plain(
     done: &mut dyn FnMut(Frame),
 ) -> Result<usize, Fault> {
     let Scratch { pool, staging } = scratch;
+    let short = reader.payload_len() < SHORT;
     let room = reader.room();
     let in_place = room.len();
     let count = if in_place == 0 {
         socket.read(staging)?
     } else {
-        let (staging, _) = staging.split_at_mut(STAGED_WITH_PAYLOAD);
+        let staged = if short { staging.len() } else { STAGED_WITH_PAYLOAD };
+        let staging = staging.get_mut(..staged).unwrap_or_default();
         socket.read_vectored(&mut [IoSliceMut::new(room), IoSliceMut::new(staging)])?
     };
     if count > 0 {

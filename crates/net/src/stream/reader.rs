@@ -88,6 +88,11 @@ impl FrameReader {
         Ok(())
     }
 
+    /// Bytes of the current payload, those to come included; 0 between payloads.
+    pub(crate) fn payload_len(&self) -> usize {
+        self.payload.as_ref().map_or(0, |payload| payload.header.len)
+    }
+
     /// Room for the current payload's next bytes; empty between payloads. What is read into it is made known
     /// by [`FrameReader::filled`].
     pub(crate) fn room(&mut self) -> &mut [u8] {
