@@ -175,6 +175,15 @@ pub fn pack_rows(src: &[u64], stride: usize, rows: Rows, cols: Range<usize>, out
     if width < 64 {
         return pack_narrow(src, stride, rows, &cols, out);
     }
+    if is_whole(&cols) {
+        for (index, out) in out.chunks_exact_mut(width / 8).enumerate() {
+            let row = &src[rows.row(index) * stride..][cols.start / 64..cols.end / 64];
+            for (out, word) in out.as_chunks_mut().0.iter_mut().zip(row) {
+                *out = word.to_le_bytes();
+            }
+        }
+        return;
+    }
     if let Some(last) = out.last_mut() {
         *last = 0;
     }
@@ -199,6 +208,15 @@ pub fn unpack_rows(bytes: &[u8], dst: &mut [u64], stride: usize, rows: Rows, col
     assert!(rows.step > 0 || rows.count <= 1, "a row is written once");
     if width < 64 {
         return unpack_narrow(bytes, dst, stride, rows, &cols);
+    }
+    if is_whole(&cols) {
+        for (index, bytes) in bytes.chunks_exact(width / 8).enumerate() {
+            let row = &mut dst[rows.row(index) * stride..][cols.start / 64..cols.end / 64];
+            for (word, bytes) in row.iter_mut().zip(bytes.as_chunks().0) {
+                *word = u64::from_le_bytes(*bytes);
+            }
+        }
+        return;
     }
     for index in 0..rows.count {
         let row = &mut dst[rows.row(index) * stride..][..words(cols.end)];
@@ -321,6 +339,11 @@ fn write_word(place: Option<&mut [u8]>, word: u64) {
 fn check_columns(stride: usize, cols: &Range<usize>) -> usize {
     assert!(cols.start <= cols.end && words(cols.end) <= stride, "columns lie in a row of {stride} words");
     cols.end - cols.start
+}
+
+/// Whether columns are whole words: of few of them a row is copied in less time than a call for it takes.
+fn is_whole(cols: &Range<usize>) -> bool {
+    cols.start.is_multiple_of(64) && cols.end.is_multiple_of(64)
 }
 
 /// A word whose low `count` bits are ones, for `count` from 0 to 64.

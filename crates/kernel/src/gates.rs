@@ -10,6 +10,9 @@ use crate::cpu;
 /// Words that are taken at a time: four vectors of 512 bits, which stay in registers.
 const BLOCK: usize = 32;
 
+/// Words that are taken at a time of what is left: a vector of 256 bits.
+const FEW: usize = 4;
+
 /// Added to the number of terms of a sum: it is the AND of its two terms instead.
 pub const PRODUCT: u32 = 1 << 31;
 
@@ -39,30 +42,51 @@ pub fn sums(memory: &mut [u64], slot_words: usize, program: &[u32]) {
     );
 }
 
+/// Narrow slots are as common as wide ones: those of few instances of a deep circuit. So what is left of a slot is taken a few
+/// words at a time, too.
 #[inline(always)]
 fn sum(memory: &mut [u64], slot_words: usize, dst: usize, terms: &[u32]) {
-    let whole = slot_words / BLOCK * BLOCK;
-    for at in (0..whole).step_by(BLOCK) {
-        let mut sum = [0; BLOCK];
-        for &term in terms {
-            let row = &memory[term as usize * slot_words + at..][..BLOCK];
-            for (sum, word) in sum.iter_mut().zip(row) {
-                *sum ^= word;
-            }
-        }
-        memory[dst + at..][..BLOCK].copy_from_slice(&sum);
+    let mut at = 0;
+    while at < slot_words {
+        at += match slot_words - at {
+            BLOCK.. => sum_words::<BLOCK>(memory, slot_words, dst, at, terms),
+            FEW.. => sum_words::<FEW>(memory, slot_words, dst, at, terms),
+            _ => sum_words::<1>(memory, slot_words, dst, at, terms),
+        };
     }
-    if whole < slot_words {
-        let left = slot_words - whole;
-        let mut sum = [0; BLOCK];
-        for &term in terms {
-            let row = &memory[term as usize * slot_words + whole..][..left];
-            for (sum, word) in sum.iter_mut().zip(row) {
-                *sum ^= word;
-            }
+}
+
+/// Sums words `at` of some slots; how many.
+#[inline(always)]
+fn sum_words<const N: usize>(
+    memory: &mut [u64],
+    slot_words: usize,
+    dst: usize,
+    at: usize,
+    terms: &[u32],
+) -> usize {
+    let mut sum = [0; N];
+    for &term in terms {
+        let from = term as usize * slot_words + at;
+        let row = &memory[from..from + N];
+        for i in 0..N {
+            sum[i] ^= row[i];
         }
-        memory[dst + whole..][..left].copy_from_slice(&sum[..left]);
     }
+    put(memory, dst + at, sum);
+    N
+}
+
+/// Words from one place on.
+#[inline(always)]
+fn get<const N: usize>(memory: &[u64], from: usize) -> [u64; N] {
+    *memory[from..].first_chunk().expect("a slot's words are there")
+}
+
+/// Writes words from one place on.
+#[inline(always)]
+fn put<const N: usize>(memory: &mut [u64], from: usize, words: [u64; N]) {
+    *memory[from..].first_chunk_mut().expect("a slot's words are there") = words;
 }
 
 /// Runs ANDs of whole slots in the clear: left operand, right operand, destination.
@@ -82,18 +106,31 @@ pub fn ands(memory: &mut [u64], slot_words: usize, gates: &[[u32; 3]]) {
 
 #[inline(always)]
 fn and(memory: &mut [u64], slot_words: usize, gate: [u32; 3]) {
-    let [a, b, dst] = gate.map(|slot| slot as usize * slot_words);
+    let [a, b, dst] = slots(gate, slot_words);
     let mut at = 0;
     while at < slot_words {
-        let count = BLOCK.min(slot_words - at);
-        let mut product = [0; BLOCK];
-        product[..count].copy_from_slice(&memory[a + at..][..count]);
-        for (product, word) in product.iter_mut().zip(&memory[b + at..][..count]) {
-            *product &= word;
-        }
-        memory[dst + at..][..count].copy_from_slice(&product[..count]);
-        at += count;
+        at += match slot_words - at {
+            BLOCK.. => and_words::<BLOCK>(memory, [a + at, b + at, dst + at]),
+            FEW.. => and_words::<FEW>(memory, [a + at, b + at, dst + at]),
+            _ => and_words::<1>(memory, [a + at, b + at, dst + at]),
+        };
     }
+}
+
+#[inline(always)]
+fn and_words<const N: usize>(memory: &mut [u64], [a, b, dst]: [usize; 3]) -> usize {
+    let (mut product, other) = (get::<N>(memory, a), get::<N>(memory, b));
+    for i in 0..N {
+        product[i] &= other[i];
+    }
+    put(memory, dst, product);
+    N
+}
+
+/// Where a gate's slots begin.
+#[inline(always)]
+fn slots([a, b, dst]: [u32; 3], slot_words: usize) -> [usize; 3] {
+    [a as usize * slot_words, b as usize * slot_words, dst as usize * slot_words]
 }
 
 /// A party's part of ANDs of replicated sharings, whose slots are a row of `x_i` and a row of `x_(i-1)`. `out`
@@ -109,17 +146,18 @@ pub fn replicated_ands(memory: &mut [u64], row_words: usize, gates: &[[u32; 3]],
     cpu::run(
         #[inline(always)]
         || {
-            for (gate, out) in gates.iter().zip(out.chunks_exact_mut(row_words * 8)) {
-                let [a, b, dst] = gate.map(|slot| slot as usize * 2 * row_words);
-                let whole = row_words / LINE * LINE;
-                for at in (0..whole).step_by(LINE) {
-                    let line = &mut out[at * 8..][..LINE * 8];
-                    cross::<LINE>(memory, row_words, [a + at, b + at, dst + at], line);
+            let mut first = 0;
+            for &gate in gates {
+                let [a, b, dst] = slots(gate, 2 * row_words);
+                let mut at = 0;
+                while at < row_words {
+                    let (places, out) = ([a + at, b + at, dst + at], &mut out[first + at * 8..]);
+                    at += match row_words - at {
+                        LINE.. => cross::<LINE>(memory, row_words, places, out),
+                        _ => cross::<2>(memory, row_words, places, out),
+                    };
                 }
-                for at in (whole..row_words).step_by(2) {
-                    let line = &mut out[at * 8..][..16];
-                    cross::<2>(memory, row_words, [a + at, b + at, dst + at], line);
-                }
+                first += row_words * 8;
             }
         },
     );
@@ -129,17 +167,92 @@ pub fn replicated_ands(memory: &mut [u64], row_words: usize, gates: &[[u32; 3]],
 const LINE: usize = 8;
 
 #[inline(always)]
-fn cross<const N: usize>(memory: &mut [u64], row_words: usize, [a, b, dst]: [usize; 3], out: &mut [u8]) {
-    let at = |from: usize| -> [u64; N] { std::array::from_fn(|i| memory[from..][..N][i]) };
-    let (xi, xp, yi, yp) = (at(a), at(a + row_words), at(b), at(b + row_words));
+fn cross<const N: usize>(
+    memory: &mut [u64],
+    row_words: usize,
+    [a, b, dst]: [usize; 3],
+    out: &mut [u8],
+) -> usize {
+    let [x, x_prev] = [get::<N>(memory, a), get::<N>(memory, a + row_words)];
+    let [y, y_prev] = [get::<N>(memory, b), get::<N>(memory, b + row_words)];
+    let out = &mut out.as_chunks_mut::<8>().0[..N];
     let mut z = [0; N];
-    for (i, bytes) in out.as_chunks::<8>().0.iter().enumerate() {
-        z[i] = u64::from_le_bytes(*bytes) ^ (xi[i] & (yi[i] ^ yp[i])) ^ (xp[i] & yi[i]);
+    for i in 0..N {
+        z[i] = u64::from_le_bytes(out[i]) ^ (x[i] & (y[i] ^ y_prev[i])) ^ (x_prev[i] & y[i]);
+        out[i] = z[i].to_le_bytes();
     }
-    for (word, bytes) in z.iter().zip(out.as_chunks_mut::<8>().0) {
-        *bytes = word.to_le_bytes();
+    put(memory, dst, z);
+    N
+}
+
+/// As [`replicated_ands`], for ANDs that are proved: the masks are given as the two streams that they are the difference of,
+/// and what the gates read is noted. A plane has a row for each gate: of `x_i`, `y_i`, `x_(i-1)` and `y_(i-1)`.
+///
+/// # Panics
+/// If a slot isn't there, or `noted`, `masks` or `out` aren't a row for each gate.
+pub fn noted_ands(
+    memory: &mut [u64],
+    row_words: usize,
+    gates: &[[u32; 3]],
+    masks: [&[u64]; 2],
+    noted: [&mut [u64]; 4],
+    out: &mut [u8],
+) {
+    let words = gates.len() * row_words;
+    assert!(masks.iter().all(|masks| masks.len() == words), "a row for each gate");
+    assert!(noted.iter().all(|plane| plane.len() == words), "a row for each gate");
+    assert_eq!(out.len(), words * 8, "a row for each gate");
+    let mut notes = Notes { masks, planes: noted, out: out.as_chunks_mut().0 };
+    cpu::run(
+        #[inline(always)]
+        || {
+            let mut first = 0;
+            for &gate in gates {
+                let [a, b, dst] = slots(gate, 2 * row_words);
+                let mut at = 0;
+                while at < row_words {
+                    let places = [a + at, b + at, dst + at];
+                    at += match row_words - at {
+                        LINE.. => note_words::<LINE>(memory, row_words, places, first + at, &mut notes),
+                        _ => note_words::<2>(memory, row_words, places, first + at, &mut notes),
+                    };
+                }
+                first += row_words;
+            }
+        },
+    );
+}
+
+/// A row for each gate: of what hides it, of what it reads, and of what is sent.
+struct Notes<'a> {
+    masks: [&'a [u64]; 2],
+    planes: [&'a mut [u64]; 4],
+    out: &'a mut [[u8; 8]],
+}
+
+#[inline(always)]
+fn note_words<const N: usize>(
+    memory: &mut [u64],
+    row_words: usize,
+    [a, b, dst]: [usize; 3],
+    at: usize,
+    Notes { masks, planes, out }: &mut Notes<'_>,
+) -> usize {
+    let [x, x_prev] = [get::<N>(memory, a), get::<N>(memory, a + row_words)];
+    let [y, y_prev] = [get::<N>(memory, b), get::<N>(memory, b + row_words)];
+    let [mask, mask_prev] = [get::<N>(masks[0], at), get::<N>(masks[1], at)];
+    let out = &mut out[at..at + N];
+    let mut z = [0; N];
+    for i in 0..N {
+        z[i] = mask[i] ^ mask_prev[i] ^ (x[i] & (y[i] ^ y_prev[i])) ^ (x_prev[i] & y[i]);
+        out[i] = z[i].to_le_bytes();
     }
-    memory[dst..][..N].copy_from_slice(&z);
+    put(planes[0], at, x);
+    put(planes[1], at, y);
+    put(planes[2], at, x_prev);
+    put(planes[3], at, y_prev);
+    put(memory, dst, z);
+    N
 }
 
 #[cfg(test)]
@@ -204,7 +317,9 @@ mod tests {
                         _ => masks[party].clone(),
                     };
                     let mut out: Vec<u8> = mask.iter().flat_map(|word| word.to_le_bytes()).collect();
-                    at(level, || replicated_ands(&mut memory, row, &[[0, 1, 4], [2, 3, 5]], &mut out));
+                    let (gates, before) = ([[0, 1, 4], [2, 3, 5]], memory.clone());
+                    at(level, || replicated_ands(&mut memory, row, &gates, &mut out));
+                    note(level, before, row, &gates, (&mask, &memory, &out));
                     let sent = out.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
                     for (i, word) in sent.enumerate() {
                         product[i] ^= word;
@@ -220,6 +335,40 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Proved ANDs are the same ones, and note what they read.
+    fn note(
+        level: crate::cpu::Level,
+        mut memory: Vec<u64>,
+        row: usize,
+        gates: &[[u32; 3]],
+        (mask, after, sent): (&[u64], &[u64], &[u8]),
+    ) {
+        let before = memory.clone();
+        let other: Vec<u64> = noise(30, mask.len());
+        let one: Vec<u64> = mask.iter().zip(&other).map(|(mask, other)| mask ^ other).collect();
+        let [mut x, mut y, mut x_prev, mut y_prev] = [1, 2, 3, 4].map(|seed| noise(seed, mask.len()));
+        let mut out = vec![1; sent.len()];
+        let noted = [&mut x[..], &mut y, &mut x_prev, &mut y_prev];
+        at(level, || noted_ands(&mut memory, row, gates, [&one, &other], noted, &mut out));
+        assert!(memory == after && out == sent, "{row} words at {level:?}");
+        for (operand, planes) in [[x, x_prev], [y, y_prev]].into_iter().enumerate() {
+            let read = gates.iter().map(|gate| &before[gate[operand] as usize * 2 * row..][..2 * row]);
+            for (component, plane) in planes.into_iter().enumerate() {
+                let expected: Vec<u64> =
+                    read.clone().flat_map(|slot| slot[component * row..][..row].to_vec()).collect();
+                assert!(plane == expected, "{row} words at {level:?}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a row for each gate")]
+    fn too_short_a_plane_is_refused() {
+        let (mut planes, mut memory) = ([[0; 2], [0; 2], [0; 2]], [0; 12]);
+        let [x, y, x_prev] = planes.each_mut().map(<[u64; 2]>::as_mut_slice);
+        noted_ands(&mut memory, 2, &[[0, 1, 2]], [&[0; 2]; 2], [x, y, x_prev, &mut []], &mut [0; 16]);
     }
 
     #[test]

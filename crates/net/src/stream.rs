@@ -107,54 +107,63 @@ impl StreamTransport {
         }
     }
 
-    /// Flushes and reads every link once. `true` if anything moved.
-    fn service(&mut self) -> bool {
-        let mut moved = false;
-        for (peer, slot) in self.links.iter_mut().enumerate() {
-            let Slot::Open(link) = slot else { continue };
-            let before = link.backlog();
-            link.flush(&mut self.scratch.pool);
-            moved |= link.backlog() < before;
-            if link.held {
-                continue;
-            }
-            let ready = &mut self.ready;
-            let mut frames = 0;
-            let reading = link.read(&mut self.scratch, &mut |frame| {
-                frames += 1;
-                ready.push_back((peer, Event::Frame(frame)));
-            });
-            match reading {
-                Reading::Idle => {}
-                Reading::Progress => {
-                    if frames == 0 {
-                        ready.push_back((peer, Event::Progress));
-                    }
-                }
-                Reading::Lost(what) => {
-                    ready.push_back((peer, Event::Lost(what)));
-                    *slot = Slot::Ended(link.wire());
-                }
-            }
-        }
-        moved || !self.ready.is_empty()
-    }
-
-    /// Waits until a socket has something to read or room to write. `false` if the time is over.
-    fn wait(&self, wait: Duration) -> bool {
+    /// Looks at all sockets, and flushes and reads once those that have something to read or room to write. Waits for one at
+    /// most this long; `true` if anything moved.
+    fn service(&mut self, wait: Duration) -> bool {
         let mut sockets: Vec<PollFd<'_>> = Vec::with_capacity(self.links.len());
-        for slot in &self.links {
+        let mut peers = Vec::with_capacity(self.links.len());
+        for (peer, slot) in self.links.iter().enumerate() {
             let Slot::Open(link) = slot else { continue };
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, !link.held);
             flags.set(PollFlags::OUT, link.backlog() > 0);
             if !flags.is_empty() {
                 sockets.push(PollFd::new(link.socket(), flags));
+                peers.push(peer);
             }
         }
         let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) };
         // A signal interrupts the wait; the caller looks at the clock and waits again.
-        rustix::event::poll(&mut sockets, Some(&timeout)).is_ok_and(|ready| ready > 0)
+        if !rustix::event::poll(&mut sockets, Some(&timeout)).is_ok_and(|ready| ready > 0) {
+            return false;
+        }
+        let ready: Vec<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
+        let mut moved = false;
+        for (peer, _) in peers.into_iter().zip(ready).filter(|(_, ready)| *ready) {
+            moved |= self.service_link(peer);
+        }
+        moved
+    }
+
+    /// Flushes and reads a link once. `true` if anything moved.
+    fn service_link(&mut self, peer: usize) -> bool {
+        let Some(slot) = self.links.get_mut(peer) else { return false };
+        let Slot::Open(link) = slot else { return false };
+        let before = link.backlog();
+        link.flush(&mut self.scratch.pool);
+        let moved = link.backlog() < before;
+        if link.held {
+            return moved;
+        }
+        let ready = &mut self.ready;
+        let mut frames = 0;
+        let reading = link.read(&mut self.scratch, &mut |frame| {
+            frames += 1;
+            ready.push_back((peer, Event::Frame(frame)));
+        });
+        match reading {
+            Reading::Idle => return moved,
+            Reading::Progress => {
+                if frames == 0 {
+                    ready.push_back((peer, Event::Progress));
+                }
+            }
+            Reading::Lost(what) => {
+                ready.push_back((peer, Event::Lost(what)));
+                *slot = Slot::Ended(link.wire());
+            }
+        }
+        true
     }
 }
 
@@ -191,8 +200,8 @@ impl Transport for StreamTransport {
     }
 
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
-        if self.ready.is_empty() {
-            self.service();
+        if self.ready.is_empty() && wait.is_zero() {
+            self.service(wait);
         }
         if !self.ready.is_empty() || wait.is_zero() {
             return self.ready.pop_front();
@@ -203,7 +212,7 @@ impl Transport for StreamTransport {
             let left = wait.saturating_sub(elapsed);
             let awake = elapsed < SPIN;
             let pause = if awake { Duration::ZERO } else { left };
-            if self.wait(pause) && self.service() {
+            if self.service(pause) {
                 return self.ready.pop_front();
             }
             if left.is_zero() || !awake {

@@ -125,33 +125,25 @@ impl ReplicatedEngine {
             piece.ands.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate()
         {
             let block = piece.block + (index * step * words / 2) as u64;
-            match (&mut planes, self.zero_sharing) {
-                (Some(planes), _) => {
-                    let noted = index * step * words..(index * step + ands.len()) * words;
-                    let [x, y, x_prev, y_prev, mask, mask_prev] =
-                        planes.each_mut().map(|plane| &mut plane[noted.clone()]);
-                    section(Section::Randomness, || {
-                        key.fill(draw, block, bytemuck::cast_slice_mut(mask));
-                        prev_key.fill(draw, block, bytemuck::cast_slice_mut(mask_prev));
-                    });
-                    section(Section::Gates, || {
-                        for (at, and) in (0..).step_by(words).zip(ands) {
-                            let row = at..at + words;
-                            x[row.clone()].copy_from_slice(tile.row(and[0], 0));
-                            y[row.clone()].copy_from_slice(tile.row(and[1], 0));
-                            x_prev[row.clone()].copy_from_slice(tile.row(and[0], 1));
-                            y_prev[row].copy_from_slice(tile.row(and[1], 1));
-                        }
-                        let masks = mask.iter().zip(&*mask_prev);
-                        for (out, (mask, mask_prev)) in rows.as_chunks_mut().0.iter_mut().zip(masks) {
-                            *out = (mask ^ mask_prev).to_le_bytes();
-                        }
-                    });
-                }
-                (None, ZeroSharing::Computational) => {
+            if let Some(planes) = &mut planes {
+                let noted = index * step * words..(index * step + ands.len()) * words;
+                let [x, y, x_prev, y_prev, mask, mask_prev] =
+                    planes.each_mut().map(|plane| &mut plane[noted.clone()]);
+                section(Section::Randomness, || {
+                    key.fill(draw, block, bytemuck::cast_slice_mut(mask));
+                    prev_key.fill(draw, block, bytemuck::cast_slice_mut(mask_prev));
+                });
+                section(Section::Gates, || {
+                    let operands = [x, y, x_prev, y_prev];
+                    gates::noted_ands(tile.memory(), words, ands, [mask, mask_prev], operands, rows);
+                });
+                continue;
+            }
+            match self.zero_sharing {
+                ZeroSharing::Computational => {
                     section(Section::Randomness, || key.xor(prev_key, draw, block, rows));
                 }
-                (None, ZeroSharing::InformationTheoretic) => {
+                ZeroSharing::InformationTheoretic => {
                     for (and, row) in ands.iter().zip(rows.chunks_exact_mut(words * 8)) {
                         row.copy_from_slice(bytemuck::cast_slice(tile.row(and[2], 1)));
                     }

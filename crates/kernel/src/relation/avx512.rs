@@ -1,4 +1,7 @@
 //! Counts by ternary logic and vectors' own counts of ones; folds by lookups in pairs of registers.
+//!
+//! What runs for every vector is written out in loops over indices: an adaptor of the library that isn't inlined, as
+//! `array::map` without optimisation at link time, costs more than the vector.
 
 use super::Side;
 use crate::field::Fp61;
@@ -86,13 +89,13 @@ fn compare(left: &[u64], right: &[u64]) -> [u64; 4] {
     let mut sums = [[_mm512_setzero_si512(); 4]; 4];
     let (left, right) = (left.as_chunks::<LINE>().0, right.as_chunks::<LINE>().0);
     for (left, right) in left.as_chunks::<12>().0.iter().zip(right.as_chunks::<12>().0) {
-        for (sums, [a, c, e]) in sums.iter_mut().zip(left.as_chunks().0) {
-            let [a, c, e] = [a, c, e].map(|words| load(words));
-            for (sum, [b, d, f]) in sums.iter_mut().zip(right.as_chunks().0) {
-                let [b, d, f] = [b, d, f].map(|words| load(words));
+        for i in 0..4 {
+            let [a, c, e] = [load(&left[3 * i]), load(&left[3 * i + 1]), load(&left[3 * i + 2])];
+            for j in 0..4 {
+                let [b, d, f] = [load(&right[3 * j]), load(&right[3 * j + 1]), load(&right[3 * j + 2])];
                 let both = _mm512_ternarylogic_epi64::<XOR_AND>(_mm512_and_si512(a, b), c, d);
                 let wrong = _mm512_ternarylogic_epi64::<XOR>(both, e, f);
-                *sum = _mm512_add_epi64(*sum, _mm512_popcnt_epi64(wrong));
+                sums[i][j] = _mm512_add_epi64(sums[i][j], _mm512_popcnt_epi64(wrong));
             }
         }
     }
@@ -197,15 +200,15 @@ impl Group {
         for tables in self.tables.chunks(8) {
             let mut part = [_mm512_setzero_si512(); 4];
             for table in tables {
-                let [low, high] = table.each_ref().map(|half| load(half));
-                for (sum, bits) in part.iter_mut().zip(&mut bits) {
+                let [low, high] = [load(&table[0]), load(&table[1])];
+                for i in 0..4 {
                     // The lookup minds an index's low four bits alone.
-                    *sum = _mm512_add_epi64(*sum, _mm512_permutex2var_epi64(low, *bits, high));
-                    *bits = _mm512_srli_epi64::<4>(*bits);
+                    part[i] = _mm512_add_epi64(part[i], _mm512_permutex2var_epi64(low, bits[i], high));
+                    bits[i] = _mm512_srli_epi64::<4>(bits[i]);
                 }
             }
-            for (sum, part) in sums.iter_mut().zip(part) {
-                *sum = _mm512_add_epi64(*sum, fold_words(part));
+            for i in 0..4 {
+                sums[i] = _mm512_add_epi64(sums[i], fold_words(part[i]));
             }
         }
     }
@@ -219,7 +222,8 @@ impl Group {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn combined(sums: [__m512i; 4], all: Fp61, side: Side) -> [__m512i; 4] {
-    let [z, xz, yz, xyz] = sums.map(|sum| fold_words(sum));
+    let [z, xz, yz, xyz] =
+        [fold_words(sums[0]), fold_words(sums[1]), fold_words(sums[2]), fold_words(sums[3])];
     let difference = |plus, minus| {
         let above = _mm512_set1_epi64((3 * Fp61::MODULUS) as i64);
         once(fold_words(_mm512_sub_epi64(_mm512_add_epi64(plus, above), minus)))
