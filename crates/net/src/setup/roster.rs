@@ -282,4 +282,22 @@ mod tests {
         assert_eq!(enrolled(&config).unwrap().len(), 8);
         fs::remove_dir_all(folder).unwrap();
     }
+
+    #[test]
+    fn thousands_of_clients_are_known() {
+        let (folder, config) = config("thousands");
+        let numbered = |number: u16| {
+            let mut print = [0; 32];
+            print[..2].copy_from_slice(&number.to_le_bytes());
+            Client { name: format!("client-{number}"), fingerprint: Some(Fingerprint(print)) }
+        };
+        write(&config, &(1..5000).map(numbered).collect::<Vec<_>>()).unwrap();
+        enrol(&config, numbered(5000)).unwrap();
+        assert!(enrol(&config, numbered(77)).is_err());
+        assert!(strike(&config, "client-1").unwrap());
+        let roster = Roster::read(&config).unwrap();
+        assert!((2..=5000).all(|number| roster.knows(&numbered(number))));
+        assert!(!roster.knows(&numbered(1)));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
