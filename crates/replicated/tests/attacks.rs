@@ -155,7 +155,7 @@ fn reacting_to_what_comes_of_numbers() {
 }
 
 #[test]
-#[ignore = "takes a minute; `make test-long` runs it"]
+#[ignore = "takes some minutes; `make test-long` runs it"]
 fn reacting_to_what_comes_of_numbers_many_times() {
     for (soundness, seeds) in [("50", 10_000..18_000), ("100", 18_000..20_000)] {
         let subject = subject("soundness", soundness);

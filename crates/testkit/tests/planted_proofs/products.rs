@@ -1,6 +1,6 @@
 //! Mistakes planted in proofs of products.
 
-use super::{flip, is_and};
+use super::{flip, is_and, subject};
 use std::sync::Mutex;
 use tacit_engine::Protocol;
 use tacit_program::plan::{self, OpKind, To, Width};
@@ -8,6 +8,7 @@ use tacit_program::{Builder, Dtype, NodeId, Range, Recipient, lower};
 use tacit_replicated::planted::{Mistake, Shared, plant, session};
 use tacit_replicated::{ReplicatedMalicious, order_of_products, step};
 use tacit_session::At;
+use tacit_testkit::conformance::attacks::reacting;
 use tacit_testkit::{Altered, Case, Draws, Fate, Interceptor, Run, with_parameters};
 
 /// Steps of these proofs, in which the prover sends quotients, the right verifier the seed of the prime, and the prover the first
@@ -245,4 +246,22 @@ fn seeds_of_products_are_not_those_of_ands() {
     });
     let plan = lower(&build.finish().unwrap(), protocol.capabilities()).unwrap().plan;
     run(&Case::new(protocol, 3, plan, &[vec![1, 2, 3], vec![4, 5, 6]]), nothing());
+}
+
+/// Attackers that react, and find nothing in what ships, find what is planted. In sorts they would have to keep to what they have
+/// changed, in openings and in outputs: what is planted there has attackers of its own (`planted_sorts.rs`).
+mod reacting_attackers_get_through {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "wrong outputs")]
+    fn in_products() {
+        reacting::random_products(&subject(&[Mistake::ProductsUnnoted, Mistake::NotCounted]), 0..300);
+    }
+
+    #[test]
+    #[should_panic(expected = "wrong outputs")]
+    fn in_layers() {
+        reacting::random_layers(&subject(&[Mistake::FailureIgnored]), 0..300);
+    }
 }

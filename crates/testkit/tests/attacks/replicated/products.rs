@@ -18,7 +18,7 @@ use tacit_replicated::planted::{Mistake, NotedProducts, plant, session, tap_prod
 use tacit_replicated::{ReplicatedMalicious, step};
 use tacit_testkit::{Altered, Case, Draws, Fate, Rng, with_parameters};
 
-use super::stage::{Seats, judge};
+use super::stage::{Seats, against, judge};
 use super::withheld::Withholds;
 use crate::search::cancelling;
 use crate::table::{Outcome, Version};
@@ -55,14 +55,7 @@ struct Chosen {
 impl WithheldProducts {
     pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
         let run = |mistakes| self.run_with(mistakes, seed);
-        match version {
-            Version::Ours => run(&[]),
-            Version::Planted if self.not_enough.is_empty() => run(self.mistakes),
-            Version::Planted => match run(self.not_enough) {
-                Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
-                Outcome::Held(_) => run(self.mistakes),
-            },
-        }
+        against(version, self.mistakes, self.not_enough, run)
     }
 
     fn run_with(&self, mistakes: &'static [Mistake], seed: u64) -> Outcome {

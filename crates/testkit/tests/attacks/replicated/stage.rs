@@ -12,7 +12,7 @@ use tacit_replicated::planted::{Mistake, Moment, Noted, plant, tap};
 use tacit_replicated::step;
 use tacit_testkit::{Altered, Case, Rng, Run, with_parameters};
 
-use crate::table::Outcome;
+use crate::table::{Outcome, Version};
 
 /// Who has which part in the proof of the one that attacks.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,23 @@ pub(crate) fn protocol(
             tap(look.clone());
         }
     })
+}
+
+/// Attacks a version: that with all mistakes it takes, if some of them alone aren't enough, or that without any.
+pub(crate) fn against(
+    version: Version,
+    mistakes: &'static [Mistake],
+    not_enough: &'static [Mistake],
+    run: impl Fn(&'static [Mistake]) -> Outcome,
+) -> Outcome {
+    match version {
+        Version::Ours => run(&[]),
+        Version::Planted if not_enough.is_empty() => run(mistakes),
+        Version::Planted => match run(not_enough) {
+            Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
+            Outcome::Held(_) => run(mistakes),
+        },
+    }
 }
 
 /// A computation whose last ANDs an attacker may keep back: it gives no inputs, so there is one right output. The left

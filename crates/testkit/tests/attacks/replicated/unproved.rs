@@ -5,7 +5,7 @@ use tacit_replicated::planted::Mistake;
 use tacit_testkit::Draws;
 use tacit_testkit::react::{Act, Attacker};
 
-use super::stage::{Seats, Stage, judge, protocol};
+use super::stage::{Seats, Stage, against, judge, protocol};
 use crate::table::{Outcome, Version};
 
 /// An attack of this kind.
@@ -24,13 +24,7 @@ pub(crate) struct Unproved {
 impl Unproved {
     pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
         let run = |mistakes| self.run_with(mistakes, seed);
-        match version {
-            Version::Ours => run(&[]),
-            Version::Planted => match run(self.not_enough) {
-                Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
-                Outcome::Held(_) => run(self.mistakes),
-            },
-        }
+        against(version, self.mistakes, self.not_enough, run)
     }
 
     fn run_with(&self, mistakes: &'static [Mistake], seed: u64) -> Outcome {

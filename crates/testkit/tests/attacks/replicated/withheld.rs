@@ -27,7 +27,7 @@ use tacit_testkit::{Draws, Rng};
 
 use super::field::F;
 use super::log::{Log, flip};
-use super::stage::{Seats, Stage, judge, protocol};
+use super::stage::{Seats, Stage, against, judge, protocol};
 use crate::search::{cancelling, needed, zero_sum};
 use crate::table::{Outcome, Version};
 
@@ -69,14 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 impl Withheld {
     pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
         let run = |mistakes| self.run_with(mistakes, seed);
-        match version {
-            Version::Ours => run(&[]),
-            Version::Planted if self.not_enough.is_empty() => run(self.mistakes),
-            Version::Planted => match run(self.not_enough) {
-                Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
-                Outcome::Held(_) => run(self.mistakes),
-            },
-        }
+        against(version, self.mistakes, self.not_enough, run)
     }
 
     fn run_with(&self, mistakes: &'static [Mistake], seed: u64) -> Outcome {
