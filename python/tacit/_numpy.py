@@ -49,7 +49,7 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "fmin": tacit.minimum,
     "square": lambda a: a * a,
     "negative": lambda a: -a,
-    "positive": lambda a: +a,
+    "positive": lambda a: a,
     "absolute": abs,
     "less": lambda a, b: binary("less", a, b),
     "less_equal": lambda a, b: binary("less_equal", a, b),
@@ -254,7 +254,8 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         )
     if method != "__call__" or _meant(options):
         _unsupported(called.__name__, " but in the plain form, without further arguments")
-    return operation(*inputs)
+    made = operation(*inputs)
+    return made.copy() if any(made is one for one in inputs) else made
 
 
 def function(called: Any, inputs: Any, options: Any) -> Any:

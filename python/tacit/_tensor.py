@@ -9,8 +9,8 @@ from tacit import _public
 from tacit._handles import Handle
 from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
+from tacit._methods import Methods
 from tacit._values import is_float, public
-from tacit._views import Changeable
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit._values import Public
 
 
-class Tensor(Changeable):
+class Tensor(Methods):
     """A value of a program that is being traced: an array of some type and shape, whose elements nobody sees.
 
     Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
@@ -292,7 +292,8 @@ class Tensor(Changeable):
         """To the nearest with so many decimal digits, ties up."""
         from tacit._rounding import rounded
 
-        return rounded(self, decimals)
+        made = rounded(self, decimals)
+        return made.copy() if made is self else made
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
         """The largest along an axis, or of all; a comparison for every element but one, in a tree."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,6 +174,23 @@ def aliases(a: Any) -> Any:
 
 def test_names_and_views_of_one_tensor_change_together_and_copies_do_not() -> None:
     as_numpy(aliases, GRID)
+
+
+def as_methods(a: Any) -> Any:
+    b = copy.deepcopy(a)
+    b.sort(axis=0)
+    turned = a.swapaxes(0, 1)
+    turned[0, 0] = 3
+    kept = [a.round(), np.floor(a), a.take([1, 0], axis=0), a.repeat(2, axis=1), copy.copy(a)]
+    a[...] = 0
+    line = b[:, 0]
+    line.sort()
+    return [a, b, turned, *kept, b.diagonal(), b.trace(), (b + 4)[:2, 0].cumprod(), line.searchsorted(2.0)]
+
+
+def test_methods_that_change_and_that_copy() -> None:
+    as_numpy(as_methods, -GRID)
+    as_numpy(as_methods, -GRID.astype(np.int8))
 
 
 def numbers(a: Any) -> Any:

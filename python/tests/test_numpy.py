@@ -147,6 +147,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
             np.append(a, [0.5]),
             np.isin(a, [0.5, 3.0]),
             np.clip(a, 2, a * 0 + 5),
+            np.where(a > 3, a, 0.5),
         ),
         [IDS[0]],
         [INT],
