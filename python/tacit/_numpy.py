@@ -231,7 +231,7 @@ _ARRANGED_VIEWS = [
     "moveaxis",
 ]
 
-_OF_SELECTIONS = "sum mean var std max min any argmax argmin"
+_OF_SELECTIONS = "sum mean var std max min any all argmax argmin"
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -359,6 +359,7 @@ def _flat(value: Any) -> Any:
 _FITS = "tacit.learn.linear_regression fits least squares on secrets; "
 
 _INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
+_INSTEAD.update(dict.fromkeys(["nonzero", "flatnonzero", "argwhere"], "use the mask itself, x[mask]; "))
 _INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
 
 

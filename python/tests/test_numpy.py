@@ -52,6 +52,25 @@ def commonest(a: Any) -> Any:
     return values[counts.argmax()], counts.max(), values[np.argmin(counts)], a[a > 1][-1], values[0]
 
 
+def chosen(r: Any, s: Any) -> Any:
+    some, kinds = s[r > 0], r[r > 0]
+    some -= 100
+    mask = r < 3
+    few, those = s[mask], r[mask]
+    spread = np.sqrt(((few - few.mean()) ** 2).mean())
+    return (
+        some.mean(),
+        (kinds * 2 + 1).sum(),
+        spread,
+        few[few > 200].max(),
+        (few > 100).mean(),
+        np.log(few + 1).sum(),
+        (few * those).sum(),
+        (few / 2 >= 0).all(),
+        few[(few > 100) & (those < 2)].sum(),
+    )
+
+
 PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]] = [
     (
         lambda a, b: {"std": np.concatenate([a, b]).std(), "mean": [a.mean(), np.mean(b)]},
@@ -121,6 +140,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         1e-3,
     ),
     (commonest, [REGION], [INT], 0),
+    (chosen, [REGION, SALES], [INT, PAY_RANGE], 1e-2),
     (
         lambda a, b: (
             np.intersect1d(a, b).size,
@@ -306,8 +326,10 @@ def test_what_was_apart_from_numpy(function: Callable[..., Any]) -> None:
         lambda x: np.average(x, axis=0, weights=[1.0, 2.0]),
         lambda x: np.dot(x, np.ones((2, 3, 1))),
         lambda x: np.digitize(x, [2.0, 0.0]),
-        lambda x: x[x > 0] == 1,
-        lambda x: x[x > 0] ** 2,
+        lambda x: x[x > 0] + x,
+        lambda x: x[x > 0] + x[x < 0],
+        lambda x: np.add.reduce(x[x > 0]),
+        lambda x: list(x[x > 0] * 2),
         lambda x: x ** np.array([1, 2, 3]),
         lambda x: np.var(x, axis=5),
     ],
