@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tacit import _curves, _elementary, _moved, _order, _rounding, _sets, _statistics
+from tacit import _curves, _elementary, _moved, _order, _placed, _rounding, _sets, _statistics
 from tacit import _functions as tacit
 from tacit._location import fault
 from tacit._selection import Selection
@@ -139,6 +139,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "intersect1d": _sets.intersect1d,
     "setdiff1d": _sets.setdiff1d,
     "union1d": _sets.union1d,
+    "insert": _placed.insert,
+    "pad": _placed.pad,
+    "kron": _placed.kron,
+    "choose": _placed.choose,
     "interp": _curves.interp,
     "trapezoid": _curves.trapezoid,
     "gradient": _curves.gradient,
@@ -241,6 +245,8 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         _unsupported(called.__name__)
     if method == "reduce" and called.__name__ in _REDUCTIONS:
         return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **{"axis": 0, **_meant(options)})
+    if method == "at" and called.__name__ == "add":
+        return _placed.add_at(*inputs)
     if method == "accumulate" and called.__name__ in _RUNNING:
         return _RUNNING[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "outer" and not options:

@@ -389,20 +389,21 @@ class Tensor(Methods):
 
     # Conversions.
 
-    def astype(self, dtype: DType) -> Tensor:
+    def astype(self, dtype: Any) -> Tensor:
         """The same numbers in another type.
 
         Bools become 0 and 1. Fixed point becomes fixed point of fewer bits rounded to the nearest, and
-        integers rounded down (a truncation each). Integers become fixed point exactly.
+        integers rounded down (a truncation each). Integers become fixed point exactly. Types of Python and
+        NumPy convert as there: `int` cuts off what is behind the point, `float` is fixed(16), `bool` is != 0.
 
         Raises:
             ProgramTypeError: There is no such conversion.
             ProgramError: The values may not fit.
         """
         if not isinstance(dtype, DType):
-            raise fault(
-                ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
-            )
+            from tacit._rounding import converted
+
+            return converted(self, dtype)
         made = self._made(self._at().astype(self._id, dtype.kind, dtype.bits))
         low, high = dtype.limits
         if made._kind.low < low or made._kind.high > high:

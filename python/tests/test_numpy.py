@@ -52,6 +52,17 @@ def commonest(a: Any) -> Any:
     return values[counts.argmax()], counts.max(), values[np.argmin(counts)], a[a > 1][-1], values[0]
 
 
+def counted_at(x: Any, k: Any) -> Any:
+    made = [np.zeros_like(k, shape=3), np.zeros_like(x[0]), np.zeros_like(x, shape=4)]
+    np.add.at(made[0], k, 1)
+    np.add.at(made[1], k, x[:, 0])
+    np.add.at(made[2], [3, 1, 3, 0, 0, -1, 2, 1, 3], x[:, 1])
+    filled = np.zeros_like(x)
+    filled[np.arange(9), k] = 1
+    filled[[0, 3], k[:2]] = x[:2, 1]
+    return [*made, filled]
+
+
 def chosen(r: Any, s: Any) -> Any:
     some, kinds = s[r > 0], r[r > 0]
     some -= 100
@@ -140,6 +151,25 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         1e-3,
     ),
     (commonest, [REGION], [INT], 0),
+    (
+        lambda x, k: (
+            x[np.arange(9), k],
+            x[[4, 0], k[:2]],
+            x.astype(int),
+            (x > 0).astype(float),
+            x.astype(bool).sum(),
+            np.choose(k, [x[:, 0], x[:, 1], x[:, 2]]),
+            np.insert(x[0], 1, 2.5),
+            np.insert(x, 2, x[5], axis=0),
+            np.pad(x, 1),
+            np.pad(x[0], (0, 2), constant_values=1),
+            np.kron(x[:2], np.eye(2)),
+            counted_at(x, k),
+        ),
+        [X, np.array([2, 0, 1, 1, 0, 2, 2, 1, 0])],
+        [SMALL, {"dtype": tacit.int8, "range": (0, 2)}],
+        2**-14,
+    ),
     (chosen, [REGION, SALES], [INT, PAY_RANGE], 1e-2),
     (
         lambda a, b: (
