@@ -365,7 +365,9 @@ def _flat(value: Any) -> Any:
 _FITS = "tacit.learn.linear_regression fits least squares on secrets; "
 
 _INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
-_INSTEAD.update(dict.fromkeys(["nonzero", "flatnonzero", "argwhere"], "use the mask itself, x[mask]; "))
+_INSTEAD.update(
+    dict.fromkeys(["nonzero", "flatnonzero", "argwhere", "where"], "use the mask itself, x[mask]; ")
+)
 _INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
 
 

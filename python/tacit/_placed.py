@@ -26,8 +26,9 @@ def insert(arr: Any, obj: int, values: Any, axis: int | None = None) -> Tensor:
     place = int(obj) + (one.shape[axis] if obj < 0 else 0)
     if not 0 <= place <= one.shape[axis]:
         raise fault(ProgramError, f"np.insert at {obj} of {one.shape[axis]} places")
-    parts = [one[(*before, slice(None, place))], new, one[(*before, slice(place, None))]]
-    return concatenate([part for part in parts if part.shape[axis]], axis)
+    first = [one[(*before, slice(None, place))]] if place else []
+    last = [one[(*before, slice(place, None))]] if place < one.shape[axis] else []
+    return concatenate([*first, new, *last], axis)
 
 
 def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Tensor:

@@ -160,6 +160,8 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
             x.astype(bool).sum(),
             np.choose(k, [x[:, 0], x[:, 1], x[:, 2]]),
             np.insert(x[0], 1, 2.5),
+            np.insert(x[0], 0, [2.5]),
+            np.insert(x[0], 3, 2),
             np.insert(x, 2, x[5], axis=0),
             np.pad(x, 1),
             np.pad(x[0], (0, 2), constant_values=1),
