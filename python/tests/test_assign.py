@@ -291,6 +291,24 @@ def test_arms_and_bodies_change_copies() -> None:
         np.testing.assert_array_equal(one, want)
 
 
+@pytest.mark.parametrize("protocol", ["gmw", "replicated-malicious"])
+def test_arms_that_change_their_arguments_run(protocol: str) -> None:
+    def program(a: Any, i: Any) -> Any:
+        def marked(x: Any) -> Any:
+            x[i] = 9
+            x[x < 2] += 1
+            return x
+
+        return [tacit.cond(a[0] > 1, marked, lambda x: x, a), a]
+
+    plan = tacit.function(revealed(program)).trace(
+        tacit.secret("alice", shape=(3,), **I8), tacit.secret("bob", **I8)
+    )
+    with tacit.local(protocol=protocol) as run:
+        assert [one.tolist() for one in run(plan, alice=[[2, 1, 5]], bob=[2])] == [[2, 2, 9], [2, 1, 5]]
+        assert [one.tolist() for one in run(plan, alice=[[1, 1, 5]], bob=[2])] == [[1, 1, 5]] * 2
+
+
 def test_a_view_from_outside_is_current_in_a_body_and_after_it() -> None:
     def program(a: Any) -> Any:
         view = a[1:]
