@@ -93,3 +93,30 @@ def add_at(a: Any, indices: Any, b: Any) -> None:
         if isinstance(values, Tensor) or isinstance(weights, Tensor)
         else values @ weights,
     )
+
+
+def diag(v: Tensor, k: int = 0) -> Tensor:
+    """A matrix with a row as its diagonal, or the diagonal of a matrix."""
+    import numpy as np
+
+    from tacit._moved import moved
+
+    if v.ndim == 2:
+        return moved(v, lambda places: np.diag(places, k))
+    if v.ndim != 1:
+        raise fault(ProgramError, f"np.diag of a tensor of shape {v.shape}", "give a row or a matrix")
+    length = v.size + abs(k)
+    made: Any = np.zeros_like(v, shape=(length, length))
+    rows = np.arange(v.size) + max(-k, 0)
+    made[rows, rows + k] = v
+    return tensor_of(made)
+
+
+def three_axes(value: Any) -> Any:
+    """What `np.dstack` puts behind one another."""
+    import numpy as np
+
+    one = value if isinstance(value, Tensor) else np.asarray(value)
+    if one.ndim < 2:
+        return one.reshape(1, -1, 1)
+    return one.reshape(*one.shape, 1) if one.ndim == 2 else one

@@ -172,6 +172,38 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         [SMALL, {"dtype": tacit.int8, "range": (0, 2)}],
         2**-14,
     ),
+    (
+        lambda x: (
+            np.diag(x[0], 1),
+            np.diag(x[:3], -1),
+            np.dstack([x, x]),
+            np.vsplit(x, 3)[1],
+            np.hsplit(x, 3)[2],
+            np.cbrt(x),
+            np.sinh(x),
+            np.cosh(x),
+            np.logaddexp(x, 0.5),
+            np.isclose(x, X + 2.0**-18 * (X > 1), atol=0.001),
+            np.allclose(x, x),
+            x.sum() + np.isfinite(x).sum() + np.isinf(x).sum(),
+            np.atleast_2d(x[0]),
+            x[~np.isnan(x)],
+        ),
+        [X],
+        [SMALL],
+        2**-13,
+    ),
+    (
+        lambda a, b: (
+            np.sum(a, where=a > b),
+            np.mean(a, where=b > 3),
+            np.max(b, where=a > 4, initial=0) if isinstance(b, np.ndarray) else b[a > 4].max(),
+            np.any(a > 8, where=b > 2),
+        ),
+        [*IDS],
+        [INT] * 2,
+        1e-4,
+    ),
     (chosen, [REGION, SALES], [INT, PAY_RANGE], 1e-2),
     (
         lambda a, b: (
