@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit._functions import concatenate, stack, where
 from tacit._index import is_plain
-from tacit._keys import expanded, hot, indexed
+from tacit._keys import expanded, hot, in_rows, indexed, row_by_row
 from tacit._location import fault
 from tacit._selection import Selection
 from tacit._tensor import Tensor, known_value
@@ -37,6 +37,9 @@ def assigned(a: Tensor, key: Any, value: Any) -> Tensor:
         return _at_public(a, entries, given)
     if len(entries) == 1 and entries[0].dtype.kind == "int" and entries[0].ndim:
         return _at_several(a, entries[0], given)
+    places = row_by_row(entries) if a.ndim > 1 else None
+    if places is not None:
+        return _row_by_row(a, places, entries[1], given)
     public, secrets = expanded(a, entries)
     block = indexed(a, public)
     gone = [axis for axis, entry in secrets if entry.dtype.kind == "int"]
@@ -140,6 +143,19 @@ def _at_several(a: Tensor, index: Tensor, value: Tensor) -> Tensor:
         values = concatenate([made, values[pairs:]]) if odd else made
         chosen = concatenate([joined, chosen[pairs:]]) if odd else joined
     return where(chosen[0].reshape(length, *ones), values[0], a)
+
+
+def _row_by_row(a: Tensor, places: Any, index: Tensor, value: Tensor) -> Tensor:
+    """`a[places, index] = value`, for public rows that are all different."""
+    import numpy as np
+
+    if np.unique(places % a.shape[0]).size < places.size:
+        raise fault(ProgramError, "a row comes twice among public places beside secret ones", "write twice")
+    rows = a[places]
+    wanted = (*index.shape, *a.shape[2:])
+    spread = _fitted(value, wanted).broadcast_to(wanted)
+    spread = spread.reshape(*index.shape, 1, *a.shape[2:]).broadcast_to(rows.shape)
+    return _at_public(a, [places], where(in_rows(rows, index), spread, rows))
 
 
 def _where_selected(a: Tensor, key: Any, value: Selection) -> Tensor:

@@ -20,6 +20,9 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
         ProgramTypeError: The condition isn't bool, or a and b don't go together.
     """
     beside = tensor_of(a, b, condition)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        a, b = together([a, b])
+        beside = tensor_of(a, b)
     if not isinstance(a, Tensor) and not isinstance(b, Tensor):
         # Floats beside a secret condition alone are fixed point.
         known = (known_value(a), known_value(b))

@@ -79,8 +79,39 @@ def looked_up(a: Tensor, index: Tensor) -> Tensor:
     return rows.reshape(*index.shape, *a.shape[1:])
 
 
+def row_by_row(entries: Sequence[Any]) -> Any:
+    """The public places of `x[places, k]` with as many secret `k`, or `None` for another key.
+
+    Raises:
+        ProgramTypeError: Such a secret is no integer.
+    """
+    import numpy as np
+
+    if len(entries) != 2 or not isinstance(entries[1], Tensor) or isinstance(entries[0], (Tensor, slice)):
+        return None
+    places = np.asarray(entries[0]) if isinstance(entries[0], (list, np.ndarray)) else None
+    if places is None or places.dtype.kind not in "iu" or not places.ndim or places.shape != entries[1].shape:
+        return None
+    check_index(entries[1])
+    return places if entries[1].dtype.kind == "int" else None
+
+
+def in_rows(rows: Tensor, index: Tensor) -> Tensor:
+    """Which element of each row an index means, in the shape of the rows."""
+    chosen = hot(index, rows.shape[index.ndim])
+    return chosen.reshape(*chosen.shape, *(1,) * (rows.ndim - chosen.ndim))
+
+
 def looked_up_in(a: Tensor, entries: Sequence[Any]) -> Any:
     """`a[entries]`, for a key with secrets among public entries."""
+    places = row_by_row(entries) if a.ndim > 1 else None
+    if places is not None:
+        from tacit._functions import where
+
+        rows, index = a[places], entries[1]
+        nothing = False if a.dtype.kind == "bool" else 0
+        found = where(in_rows(rows, index), rows, nothing)
+        return found.max(index.ndim) if a.dtype.kind == "bool" else found.sum(index.ndim)
     public, secrets = expanded(a, entries)
     block = indexed(a, public)
     kinds = [entry.dtype.kind for _, entry in secrets]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tacit import _curves, _elementary, _moved, _order, _rounding, _sets, _statistics
+from tacit import _curves, _elementary, _moved, _order, _placed, _rounding, _sets, _statistics
 from tacit import _functions as tacit
 from tacit._location import fault
 from tacit._selection import Selection
@@ -18,7 +18,7 @@ from tacit.errors import ProgramTypeError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_UFUNCS: dict[str, Callable[..., Tensor]] = {
+_UFUNCS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: binary("add", a, b),
     "subtract": lambda a, b: binary("sub", a, b),
     "multiply": multiply,
@@ -49,7 +49,7 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "fmin": tacit.minimum,
     "square": lambda a: a * a,
     "negative": lambda a: -a,
-    "positive": lambda a: +a,
+    "positive": lambda a: a,
     "absolute": abs,
     "less": lambda a, b: binary("less", a, b),
     "less_equal": lambda a, b: binary("less_equal", a, b),
@@ -66,6 +66,14 @@ _UFUNCS: dict[str, Callable[..., Tensor]] = {
     "logical_xor": lambda a, b: binary("xor", a, b),
     "logical_not": lambda a: ~a,
     "hypot": _curves.hypot,
+    "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
+    "sinh": lambda a: (_elementary.exp(a) - _elementary.exp(-a)) / 2,
+    "cosh": lambda a: (_elementary.exp(a) + _elementary.exp(-a)) / 2,
+    "logaddexp": lambda a, b: tacit.maximum(a, b) + _elementary.log(_elementary.exp(-abs(a - b)) + 1),
+    # Public, so that x[~np.isnan(x)] is all of x.
+    "isnan": lambda a: np.zeros(a.shape, dtype=bool),
+    "isinf": lambda a: np.zeros(a.shape, dtype=bool),
+    "isfinite": lambda a: np.ones(a.shape, dtype=bool),
     "heaviside": lambda a, middle: tacit.where(a < 0, 0, tacit.where(a == 0, middle, 1)),
     "minimum": tacit.minimum,
     "maximum": tacit.maximum,
@@ -139,6 +147,17 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "intersect1d": _sets.intersect1d,
     "setdiff1d": _sets.setdiff1d,
     "union1d": _sets.union1d,
+    "isclose": lambda a, b, rtol=1e-05, atol=1e-08: _near(a, b, rtol, atol),
+    "allclose": lambda a, b, rtol=1e-05, atol=1e-08: _near(a, b, rtol, atol).all(),
+    "diag": _placed.diag,
+    "dstack": lambda values: tacit.concatenate([_placed.three_axes(value) for value in values], 2),
+    "atleast_2d": lambda a: a if a.ndim > 1 else a.reshape(1, -1),
+    "vsplit": lambda a, sections: _moved.split(a, sections, 0),
+    "hsplit": lambda a, sections: _moved.split(a, sections, 1 if a.ndim > 1 else 0),
+    "insert": _placed.insert,
+    "pad": _placed.pad,
+    "kron": _placed.kron,
+    "choose": _placed.choose,
     "interp": _curves.interp,
     "trapezoid": _curves.trapezoid,
     "gradient": _curves.gradient,
@@ -150,7 +169,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tril": _moved.masked(np.tril),
     "polyval": lambda p, x: _polynomial(p, x),
     "nan_to_num": lambda a, *_, **__: a,
-    "isnan": lambda a: np.zeros(a.shape, dtype=bool),
     "in1d": _order.isin,
     "round": _rounding.rounded,
     "around": _rounding.rounded,
@@ -216,7 +234,7 @@ _RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(ta
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
 
-_VIEWS = ["reshape", "ravel", "transpose", "broadcast_to", "sliding_window_view", "atleast_1d"]
+_VIEWS = ["reshape", "ravel", "transpose", "broadcast_to", "sliding_window_view", "atleast_1d", "atleast_2d"]
 """Functions that make views of tensors themselves."""
 
 _ARRANGED_VIEWS = [
@@ -231,7 +249,7 @@ _ARRANGED_VIEWS = [
     "moveaxis",
 ]
 
-_OF_SELECTIONS = "sum mean var std max min any argmax argmin"
+_OF_SELECTIONS = ["sum", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin"]
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -241,6 +259,8 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         _unsupported(called.__name__)
     if method == "reduce" and called.__name__ in _REDUCTIONS:
         return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **{"axis": 0, **_meant(options)})
+    if method == "at" and called.__name__ == "add":
+        return _placed.add_at(*inputs)
     if method == "accumulate" and called.__name__ in _RUNNING:
         return _RUNNING[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "outer" and not options:
@@ -254,7 +274,8 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
         )
     if method != "__call__" or _meant(options):
         _unsupported(called.__name__, " but in the plain form, without further arguments")
-    return operation(*inputs)
+    made = operation(*inputs)
+    return made.copy() if any(made is one for one in inputs) else made
 
 
 def function(called: Any, inputs: Any, options: Any) -> Any:
@@ -262,6 +283,10 @@ def function(called: Any, inputs: Any, options: Any) -> Any:
     operation = _FUNCTIONS.get(called.__name__)
     if operation is None:
         _unsupported(called.__name__)
+    mask = options.get("where")
+    if called.__name__ in _OF_SELECTIONS and isinstance(mask, Tensor):
+        others = {name: value for name, value in options.items() if name != "where"}
+        return of_selection(called, (Selection(inputs[0], mask), *inputs[1:]), others)
     try:
         made = operation(*inputs, **_meant(options))
     except TypeError as error:
@@ -281,7 +306,7 @@ def of_selection(called: Any, inputs: Any, options: Any) -> Any:
     name = called.__name__.removeprefix("a") if called.__name__ in ("amax", "amin") else called.__name__
     if name == "size" and isinstance(inputs[0], Selection):
         return inputs[0].count()
-    if name not in _OF_SELECTIONS.split() or not isinstance(inputs[0], Selection):
+    if name not in _OF_SELECTIONS or not isinstance(inputs[0], Selection):
         _unsupported(called.__name__, " that a secret mask selects")
     return getattr(inputs[0], name)(*inputs[1:], **_meant(options))
 
@@ -340,6 +365,17 @@ def _dot(a: Any, b: Any) -> Tensor:
     return matmul(a, b)
 
 
+def _near(a: Any, b: Any, rtol: float, atol: float) -> Tensor:
+    """Whether two differ by no more than `rtol` of the second and `atol`, each as far as steps go."""
+    off = tensor_of(abs(a - b))
+    step = 1 / off.dtype.unit if off.dtype.kind == "fixed" else 2.0**-16
+    allowed: Any = np.floor(atol / step + 0.5) * step
+    ends = [abs(end) for end in b.range] if isinstance(b, Tensor) else [np.max(np.abs(b))]
+    if max(ends) * rtol >= step / 2:
+        allowed = abs(b) * rtol + allowed if allowed else abs(b) * rtol
+    return binary("less_equal", off, allowed)
+
+
 def _inner(a: Any, b: Any) -> Tensor:
     if not tacit.shape(a) or not tacit.shape(b):
         return multiply(a, b)
@@ -358,6 +394,9 @@ def _flat(value: Any) -> Any:
 _FITS = "tacit.learn.linear_regression fits least squares on secrets; "
 
 _INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
+_INSTEAD.update(
+    dict.fromkeys(["nonzero", "flatnonzero", "argwhere", "where"], "use the mask itself, x[mask]; ")
+)
 _INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate, stack
+from tacit._functions import concatenate, stack, together
 from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
@@ -262,6 +262,7 @@ def partition(a: Tensor, _kth: Any, axis: int | None = -1) -> Tensor:
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
     """Where each of `v` would go in a sorted `a`: how many of `a` are less. A comparison for each pair."""
+    a, v = together([a, v])
     one = tensor_of(a, v)
     values = one._made(one._operand(v))
     ordered = one._made(one._operand(a))

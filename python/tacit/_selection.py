@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import clip, shape, where
@@ -12,8 +11,6 @@ from tacit._location import fault
 from tacit.errors import ProgramError, SecretError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tacit._tensor import Tensor
 
 
@@ -75,7 +72,12 @@ class Selection(Unknown):
 
     def any(self) -> Tensor:
         """Whether there is one that isn't 0."""
-        return (self._filled(0) != 0).any()
+        filled = self._filled(0)
+        return (filled if filled.dtype.kind == "bool" else filled != 0).any()
+
+    def all(self) -> Tensor:
+        """Whether none is 0; of none, true."""
+        return ~self._with((~self._tensor) if self._tensor.dtype.kind == "bool" else self._tensor == 0).any()
 
     @property
     def size(self) -> Tensor:
@@ -98,10 +100,16 @@ class Selection(Unknown):
         """Which of the elements, counted from 0, is the first of the least."""
         return self._number_of(self._filled(self._tensor.range[1] + 1).argmin())
 
-    def __getitem__(self, key: Any) -> Tensor:
-        """The element of a number, public or secret; 0 if there are too few. A comparison for each place."""
+    def __getitem__(self, key: Any) -> Any:
+        """The element of a number, public or secret; 0 if there are too few. A comparison for each place.
+
+        Or those of the elements for which a condition on them holds: `s[s > 3]`.
+        """
         from tacit._tensor import Tensor, matmul
 
+        if isinstance(key, Selection) and key._tensor.shape == self._mask.shape:
+            self._beside(key)
+            return Selection(self._tensor, self._mask & key._tensor)
         if not is_whole_number(key):
             self._refuse("elements")
         rank = self._rank()
@@ -136,53 +144,121 @@ class Selection(Unknown):
 
         return _numpy.of_selection(function, inputs, options)
 
-    def __array_ufunc__(self, *_: object, **__: object) -> NoReturn:
-        self._refuse("arithmetic")
+    # Of all elements, of which those that are selected count.
 
-    def _operation(self, *_: object) -> Any:
-        self._refuse("arithmetic")
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            self._refuse(f"np.{ufunc.__name__}.{method}")
+        return self._with(ufunc(*map(self._beside, inputs)))
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operation
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = _operation
-    __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _operation
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = __abs__ = _operation
+    def __add__(self, other: Any) -> Selection:
+        return self._with(self._tensor + self._beside(other))
 
-    def _changed(self, how: Callable[[Any, Any], Any], other: Any) -> Selection:
-        """In `x[mask] += other`: all elements, of which x[mask] takes those that are selected."""
-        if isinstance(other, Selection):
-            if other._key != self._key:
-                self._refuse("arithmetic")
-            other = other._tensor
-        elif len(shape(other)) >= self._tensor.ndim:
-            self._refuse("arithmetic with as many others")
-        self._tensor = how(self._tensor, other)
-        return self
+    def __sub__(self, other: Any) -> Selection:
+        return self._with(self._tensor - self._beside(other))
 
-    def __iadd__(self, other: Any) -> Selection:  # type: ignore[misc]
-        return self._changed(operator.add, other)
+    def __mul__(self, other: Any) -> Selection:
+        return self._with(self._tensor * self._beside(other))
 
-    def __isub__(self, other: Any) -> Selection:  # type: ignore[misc]
-        return self._changed(operator.sub, other)
+    def __truediv__(self, other: Any) -> Selection:
+        return self._with(self._tensor / self._beside(other))
 
-    def __imul__(self, other: Any) -> Selection:  # type: ignore[misc]
-        return self._changed(operator.mul, other)
+    def __floordiv__(self, other: Any) -> Selection:
+        return self._with(self._tensor // self._beside(other))
 
-    def __itruediv__(self, other: Any) -> Selection:  # type: ignore[misc]
-        return self._changed(operator.truediv, other)
+    def __mod__(self, other: Any) -> Selection:
+        return self._with(self._tensor % self._beside(other))
 
-    def __eq__(self, _: object) -> NoReturn:
-        self._refuse("comparisons")
+    def __pow__(self, other: Any) -> Selection:
+        return self._with(self._tensor**other)
 
-    def __ne__(self, _: object) -> NoReturn:
-        self._refuse("comparisons")
+    def __radd__(self, other: Any) -> Selection:
+        return self._with(self._beside(other) + self._tensor)
+
+    def __rsub__(self, other: Any) -> Selection:
+        return self._with(self._beside(other) - self._tensor)
+
+    def __rmul__(self, other: Any) -> Selection:
+        return self._with(self._beside(other) * self._tensor)
+
+    def __rtruediv__(self, other: Any) -> Selection:
+        return self._with(self._beside(other) / self._tensor)
+
+    def __neg__(self) -> Selection:
+        return self._with(-self._tensor)
+
+    def __abs__(self) -> Selection:
+        return self._with(abs(self._tensor))
+
+    def __lt__(self, other: Any) -> Selection:
+        return self._with(self._tensor < self._beside(other))
+
+    def __le__(self, other: Any) -> Selection:
+        return self._with(self._tensor <= self._beside(other))
+
+    def __gt__(self, other: Any) -> Selection:
+        return self._with(self._tensor > self._beside(other))
+
+    def __ge__(self, other: Any) -> Selection:
+        return self._with(self._tensor >= self._beside(other))
+
+    def __eq__(self, other: Any) -> Selection:  # type: ignore[override]
+        return self._with(self._tensor == self._beside(other))
+
+    def __ne__(self, other: Any) -> Selection:  # type: ignore[override]
+        return self._with(self._tensor != self._beside(other))
+
+    def __and__(self, other: Any) -> Selection:
+        return self._with(self._tensor & self._beside(other))
+
+    def __or__(self, other: Any) -> Selection:
+        return self._with(self._tensor | self._beside(other))
+
+    def __invert__(self) -> Selection:
+        return self._with(~self._tensor)
+
+    # In place, as for arrays: `x[mask] += 1` then changes x.
+
+    def __iadd__(self, other: Any) -> Selection:
+        return self._became(self + other)
+
+    def __isub__(self, other: Any) -> Selection:
+        return self._became(self - other)
+
+    def __imul__(self, other: Any) -> Selection:
+        return self._became(self * other)
+
+    def __itruediv__(self, other: Any) -> Selection:
+        return self._became(self / other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<some of {self._tensor!r}>"
 
+    def _with(self, tensor: Tensor) -> Selection:
+        """The same selection of other elements."""
+        one = object.__new__(Selection)
+        one._tensor, one._mask, one._key = tensor, self._mask, self._key
+        return one
+
+    def _became(self, other: Selection) -> Selection:
+        self._tensor = other._tensor
+        return self
+
+    def _beside(self, other: Any) -> Any:
+        """An operand beside all elements: one for all, or elements that the same mask selects."""
+        if isinstance(other, Selection):
+            if other._key != self._key:
+                self._refuse("arithmetic with what another mask selects")
+            return other._tensor
+        if len(shape(other)) >= self._tensor.ndim:
+            self._refuse("arithmetic with as many others")
+        return other
+
     def _filled(self, value: float) -> Tensor:
-        return where(self._spread(), self._tensor, value)
+        is_bool = self._tensor.dtype.kind == "bool"
+        return where(self._spread(), self._tensor, bool(value) if is_bool else value)
 
     def _spread(self) -> Tensor:
         """The mask in the shape of the elements."""

@@ -9,8 +9,8 @@ from tacit import _public
 from tacit._handles import Handle
 from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
+from tacit._methods import Methods
 from tacit._values import is_float, public
-from tacit._views import Changeable
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit._values import Public
 
 
-class Tensor(Changeable):
+class Tensor(Methods):
     """A value of a program that is being traced: an array of some type and shape, whose elements nobody sees.
 
     Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
@@ -292,7 +292,8 @@ class Tensor(Changeable):
         """To the nearest with so many decimal digits, ties up."""
         from tacit._rounding import rounded
 
-        return rounded(self, decimals)
+        made = rounded(self, decimals)
+        return made.copy() if made is self else made
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
         """The largest along an axis, or of all; a comparison for every element but one, in a tree."""
@@ -388,20 +389,21 @@ class Tensor(Changeable):
 
     # Conversions.
 
-    def astype(self, dtype: DType) -> Tensor:
+    def astype(self, dtype: Any) -> Tensor:
         """The same numbers in another type.
 
         Bools become 0 and 1. Fixed point becomes fixed point of fewer bits rounded to the nearest, and
-        integers rounded down (a truncation each). Integers become fixed point exactly.
+        integers rounded down (a truncation each). Integers become fixed point exactly. Types of Python and
+        NumPy convert as there: `int` cuts off what is behind the point, `float` is fixed(16), `bool` is != 0.
 
         Raises:
             ProgramTypeError: There is no such conversion.
             ProgramError: The values may not fit.
         """
         if not isinstance(dtype, DType):
-            raise fault(
-                ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
-            )
+            from tacit._rounding import converted
+
+            return converted(self, dtype)
         made = self._made(self._at().astype(self._id, dtype.kind, dtype.bits))
         low, high = dtype.limits
         if made._kind.low < low or made._kind.high > high:

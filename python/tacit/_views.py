@@ -101,6 +101,11 @@ class Changeable(Unknown):
         one._parts, one._totals, one._sum_of = self._parts, self._totals, self._sum_of
         return one
 
+    __copy__ = copy
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self.copy()
+
     def fill(self, value: Any) -> None:
         """Changes all elements to one value."""
         self[...] = value

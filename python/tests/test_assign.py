@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,6 +176,23 @@ def test_names_and_views_of_one_tensor_change_together_and_copies_do_not() -> No
     as_numpy(aliases, GRID)
 
 
+def as_methods(a: Any) -> Any:
+    b = copy.deepcopy(a)
+    b.sort(axis=0)
+    turned = a.swapaxes(0, 1)
+    turned[0, 0] = 3
+    kept = [a.round(), np.floor(a), a.take([1, 0], axis=0), a.repeat(2, axis=1), copy.copy(a)]
+    a[...] = 0
+    line = b[:, 0]
+    line.sort()
+    return [a, b, turned, *kept, b.diagonal(), b.trace(), (b + 4)[:2, 0].cumprod(), line.searchsorted(2.0)]
+
+
+def test_methods_that_change_and_that_copy() -> None:
+    as_numpy(as_methods, -GRID)
+    as_numpy(as_methods, -GRID.astype(np.int8))
+
+
 def numbers(a: Any) -> Any:
     total = kept = a.sum()
     total += 1
@@ -271,6 +289,24 @@ def test_arms_and_bodies_change_copies() -> None:
     got = evaluated(program, a, np.int8(1))
     for one, want in zip(got, [a, [3, 10, 5, 6], [4, 3, 2, 0]], strict=True):
         np.testing.assert_array_equal(one, want)
+
+
+@pytest.mark.parametrize("protocol", ["gmw", "replicated-malicious"])
+def test_arms_that_change_their_arguments_run(protocol: str) -> None:
+    def program(a: Any, i: Any) -> Any:
+        def marked(x: Any) -> Any:
+            x[i] = 9
+            x[x < 2] += 1
+            return x
+
+        return [tacit.cond(a[0] > 1, marked, lambda x: x, a), a]
+
+    plan = tacit.function(revealed(program)).trace(
+        tacit.secret("alice", shape=(3,), **I8), tacit.secret("bob", **I8)
+    )
+    with tacit.local(protocol=protocol) as run:
+        assert [one.tolist() for one in run(plan, alice=[[2, 1, 5]], bob=[2])] == [[2, 2, 9], [2, 1, 5]]
+        assert [one.tolist() for one in run(plan, alice=[[1, 1, 5]], bob=[2])] == [[1, 1, 5]] * 2
 
 
 def test_a_view_from_outside_is_current_in_a_body_and_after_it() -> None:

@@ -141,3 +141,14 @@ def test_bench(transport: str) -> None:
 
 def test_bench_start() -> None:
     assert answer("bench", "start", "--quick")["seconds"] > 0
+
+
+def test_the_shell_completes_commands() -> None:
+    script = tacit("completions", "bash")
+    assert script.returncode == 0, script.stderr
+    # What the shell would offer after `tacit co`.
+    asked = (
+        script.stdout + '\nCOMP_WORDS=(tacit co); COMP_CWORD=1; _tacit tacit co tacit; echo "${COMPREPLY[@]}"'
+    )
+    offered = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+    assert {"cost", "completions"} <= set(offered.stdout.split())

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tacit
+from tacit import _numpy
 from tests.test_deployment import free_ports
 
 ROOT = Path(__file__).parents[2]
@@ -136,3 +138,23 @@ def test_the_auction_has_the_first_of_the_highest_bids_win_and_pay_the_next() ->
             winner, price, report = vickrey["run_auction"](bids, protocol)
             assert (winner, price) == (np.argmax(bids), np.sort(bids)[-2]), (protocol, bids)
             assert "bidder-0" in report.bytes
+
+
+def test_the_table_of_numpys_surface_names_what_there_is() -> None:
+    page = (ROOT / "docs" / "numpy.md").read_text()
+    table = page[page.index("## What works") : page.index("## How protocols sort")]
+    cells = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| `")]
+    spans = [span for cell in cells for span in re.findall(r"`([^`]+)`", cell)]
+    names = [match[1] for span in spans if (match := re.fullmatch(r"(?:np\.|tacit\.)?([a-z_0-9.]+)", span))]
+    known = {
+        *_numpy._UFUNCS,
+        *_numpy._FUNCTIONS,
+        *dir(tacit.Tensor),
+        *dir(tacit),
+        "abs",
+        "accumulate",
+        "int",
+        "float",
+    }
+    assert len(names) > 90
+    assert not [name for name in names if name.split(".")[-1] not in known]

@@ -88,7 +88,7 @@ TYPES: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: x * [[1], [1, 2]], "different lengths"),
     (X, lambda x: x * [x, x], "tacit.stack"),
     (X, lambda x: len(x[0]), "no length"),
-    (X, lambda x: x.astype(float), "is no type of tacit"),
+    (X, lambda x: x.astype("M8[D]"), "is no type of tacit"),
     (X, lambda x: x[True], "can't be an index"),
     (X, lambda x: np.sin(x), "np.sin is not supported on secrets"),
     (X, lambda x: np.linalg.det(x), "np.det is not supported on secrets"),

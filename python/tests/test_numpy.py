@@ -52,6 +52,36 @@ def commonest(a: Any) -> Any:
     return values[counts.argmax()], counts.max(), values[np.argmin(counts)], a[a > 1][-1], values[0]
 
 
+def counted_at(x: Any, k: Any) -> Any:
+    made = [np.zeros_like(k, shape=3), np.zeros_like(x[0]), np.zeros_like(x, shape=4)]
+    np.add.at(made[0], k, 1)
+    np.add.at(made[1], k, x[:, 0])
+    np.add.at(made[2], [3, 1, 3, 0, 0, -1, 2, 1, 3], x[:, 1])
+    filled = np.zeros_like(x)
+    filled[np.arange(9), k] = 1
+    filled[[0, 3], k[:2]] = x[:2, 1]
+    return [*made, filled]
+
+
+def chosen(r: Any, s: Any) -> Any:
+    some, kinds = s[r > 0], r[r > 0]
+    some -= 100
+    mask = r < 3
+    few, those = s[mask], r[mask]
+    spread = np.sqrt(((few - few.mean()) ** 2).mean())
+    return (
+        some.mean(),
+        (kinds * 2 + 1).sum(),
+        spread,
+        few[few > 200].max(),
+        (few > 100).mean(),
+        np.log(few + 1).sum(),
+        (few * those).sum(),
+        (few / 2 >= 0).all(),
+        few[(few > 100) & (those < 2)].sum(),
+    )
+
+
 PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]] = [
     (
         lambda a, b: {"std": np.concatenate([a, b]).std(), "mean": [a.mean(), np.mean(b)]},
@@ -122,6 +152,60 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
     ),
     (commonest, [REGION], [INT], 0),
     (
+        lambda x, k: (
+            x[np.arange(9), k],
+            x[[4, 0], k[:2]],
+            x.astype(int),
+            (x > 0).astype(float),
+            x.astype(bool).sum(),
+            np.choose(k, [x[:, 0], x[:, 1], x[:, 2]]),
+            np.insert(x[0], 1, 2.5),
+            np.insert(x[0], 0, [2.5]),
+            np.insert(x[0], 3, 2),
+            np.insert(x, 2, x[5], axis=0),
+            np.pad(x, 1),
+            np.pad(x[0], (0, 2), constant_values=1),
+            np.kron(x[:2], np.eye(2)),
+            counted_at(x, k),
+        ),
+        [X, np.array([2, 0, 1, 1, 0, 2, 2, 1, 0])],
+        [SMALL, {"dtype": tacit.int8, "range": (0, 2)}],
+        2**-14,
+    ),
+    (
+        lambda x: (
+            np.diag(x[0], 1),
+            np.diag(x[:3], -1),
+            np.dstack([x, x]),
+            np.vsplit(x, 3)[1],
+            np.hsplit(x, 3)[2],
+            np.cbrt(x),
+            np.sinh(x),
+            np.cosh(x),
+            np.logaddexp(x, 0.5),
+            np.isclose(x, X + 2.0**-18 * (X > 1), atol=0.001),
+            np.allclose(x, x),
+            x.sum() + np.isfinite(x).sum() + np.isinf(x).sum(),
+            np.atleast_2d(x[0]),
+            x[~np.isnan(x)],
+        ),
+        [X],
+        [SMALL],
+        2**-13,
+    ),
+    (
+        lambda a, b: (
+            np.sum(a, where=a > b),
+            np.mean(a, where=b > 3),
+            np.max(b, where=a > 4, initial=0) if isinstance(b, np.ndarray) else b[a > 4].max(),
+            np.any(a > 8, where=b > 2),
+        ),
+        [*IDS],
+        [INT] * 2,
+        1e-4,
+    ),
+    (chosen, [REGION, SALES], [INT, PAY_RANGE], 1e-2),
+    (
         lambda a, b: (
             np.intersect1d(a, b).size,
             np.union1d(a, [1, 20]).sum(),
@@ -147,6 +231,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
             np.append(a, [0.5]),
             np.isin(a, [0.5, 3.0]),
             np.clip(a, 2, a * 0 + 5),
+            np.where(a > 3, a, 0.5),
         ),
         [IDS[0]],
         [INT],
@@ -305,8 +390,10 @@ def test_what_was_apart_from_numpy(function: Callable[..., Any]) -> None:
         lambda x: np.average(x, axis=0, weights=[1.0, 2.0]),
         lambda x: np.dot(x, np.ones((2, 3, 1))),
         lambda x: np.digitize(x, [2.0, 0.0]),
-        lambda x: x[x > 0] == 1,
-        lambda x: x[x > 0] ** 2,
+        lambda x: x[x > 0] + x,
+        lambda x: x[x > 0] + x[x < 0],
+        lambda x: np.add.reduce(x[x > 0]),
+        lambda x: list(x[x > 0] * 2),
         lambda x: x ** np.array([1, 2, 3]),
         lambda x: np.var(x, axis=5),
     ],

@@ -18,20 +18,15 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ["replicated-malicious", "astra", "astra-malicious", "gmw", "mascot"]
 
-QUICK = [5, 7, 8, 9, 21, 23, 34, 40, 42]
-"""Programs of which `mascot` makes little enough preprocessing for every day."""
-
-HEAVY = [36]
-"""Programs of which it makes gigabytes: a hundred powers, each a logarithm and an exponential."""
+QUICK, LARGEST = 25_000_000, 2_000_000_000
+"""Bytes that a party may send under `mascot`, which makes triples as it goes: usually, and in long tests."""
 
 
-def is_tried(place: int, protocol: str, *, long: bool) -> bool:
+def is_tried(place: int, plan: tacit.Plan, protocol: str, *, long: bool) -> bool:
     """Whether a program is tried under a protocol: all are in long tests, and else each under one in turn."""
-    if protocol == "mascot" and place in HEAVY:
-        return False
-    if long:
-        return True
-    return place in QUICK if protocol == "mascot" else PROTOCOLS[place % 4] == protocol
+    if protocol == "mascot":
+        return plan.cost(protocol=protocol).bytes["P0"] <= (LARGEST if long else QUICK)
+    return long or PROTOCOLS[place % 4] == protocol
 
 
 def priced(plan: tacit.Plan, protocol: str, inputs: dict[str, Any]) -> Any:
@@ -46,8 +41,6 @@ def priced(plan: tacit.Plan, protocol: str, inputs: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("place", range(len(test_numpy.PROGRAMS)))
 def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig: pytest.Config) -> None:
-    if not is_tried(place, protocol, long=pytestconfig.getoption("--long")):
-        pytest.skip("--long tries all that can be, under all")
     function, arrays, options, tolerance = test_numpy.PROGRAMS[place]
     names = [f"owner{number}" for number in range(len(arrays))]
     plan = tacit.function(lambda *secrets: tacit.reveal(function(*secrets))).trace(
@@ -56,6 +49,8 @@ def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig:
             for name, array, one in zip(names, arrays, options, strict=True)
         )
     )
+    if not is_tried(place, plan, protocol, long=pytestconfig.getoption("--long")):
+        pytest.skip("--long tries all that can be, under all")
     got = priced(plan, protocol, {name: [array] for name, array in zip(names, arrays, strict=True)})
     test_numpy.same(got, function(*arrays), tolerance)
 
