@@ -9,7 +9,7 @@
 use crate::circuits::{self, Class, Expected, Form, TIMESTAMP_BYTES};
 use crate::exchange::{Answer, Given, Sealed, Shares, answer, asks_for_shares};
 use crate::messages::{self, Code};
-use crate::programs::{MAX_REQUESTS, TOGETHER, Task};
+use crate::programs::{MAX_REQUESTS, Task};
 use crate::server::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, VecDeque};
@@ -164,14 +164,8 @@ fn is_alike(all: &[Vec<u64>], number: usize) -> bool {
     first.is_some() && all.iter().all(|own| own.get(number) == first)
 }
 
-/// How many of so many steps the next run takes: the largest run would do more for few of them than two smaller ones.
-fn next_run(steps: usize) -> usize {
-    let [.., smaller, most] = TOGETHER;
-    let fits = if steps <= 2 * smaller { smaller } else { most };
-    steps.min(fits)
-}
-
-/// Steps by their task, as many together as a run has room for.
+/// Steps by their task, as many together as a run has room for: a larger one takes less than two smaller ones, since rounds
+/// cost more than ANDs.
 fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
     let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
     for (number, step) in steps {
@@ -180,7 +174,7 @@ fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
     let chunks = |(task, mut steps): (Task, Vec<(usize, Step)>)| {
         let mut groups = Vec::new();
         while !steps.is_empty() {
-            let rest = steps.split_off(next_run(steps.len()));
+            let rest = steps.split_off(steps.len().min(MAX_REQUESTS));
             groups.push((task, std::mem::replace(&mut steps, rest)));
         }
         groups

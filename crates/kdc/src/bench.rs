@@ -64,6 +64,8 @@ pub struct Measured {
     pub peak_rss_bytes: Vec<u64>,
     /// Bytes that each of them sent to the others, its links' own not counted.
     pub sent_bytes: Vec<u64>,
+    /// Bytes on those links, with framing and encryption.
+    pub wire_bytes: Vec<u64>,
     /// Rounds that a request went through from its first run to its last, on average.
     pub rounds: f64,
 }
@@ -204,12 +206,14 @@ impl Bench {
         let of_server =
             |(log, before): (&PathBuf, Vec<Took>)| took(log).into_iter().skip(before.len()).collect();
         let runs: Vec<Vec<Took>> = logs.iter().zip(logged).map(of_server).collect();
-        let sent_bytes = runs.iter().map(|runs| runs.iter().map(|run| run.bytes).sum()).collect();
+        let of_each =
+            |bytes: fn(&Took) -> u64| runs.iter().map(|runs| runs.iter().map(bytes).sum()).collect();
+        let (sent_bytes, wire_bytes) = (of_each(|run| run.bytes), of_each(|run| run.wire));
         let rounds: u64 = runs.iter().flatten().map(|run| run.rounds * run.requests).sum();
         let rounds = rounds as f64 / (self.count * servers.len()) as f64;
         let mut latencies: Vec<f64> = replies.iter().map(|(_, _, took)| *took).collect();
         latencies.sort_by(f64::total_cmp);
-        Ok(Measured { seconds, latencies, cpu_seconds, peak_rss_bytes, sent_bytes, rounds })
+        Ok(Measured { seconds, latencies, cpu_seconds, peak_rss_bytes, sent_bytes, wire_bytes, rounds })
     }
 
     /// Has clients ask, each for one after another. One whose link fails connects anew, and the others go on.

@@ -2,6 +2,7 @@
 //! does; all that it could do is to keep requests or replies back.
 
 mod aside;
+mod pace;
 mod quota;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
 use crate::wire::{self, Kind, SILENCE, Timed};
 use aside::{Aside, Joined};
+use pace::Pace;
 use quota::Quota;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
@@ -77,7 +79,7 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let admins = TcpListener::bind(&settings.orders).map_err(|error| bound(&settings.orders, error))?;
     let (requests, queue) = sync_channel(QUEUE);
     let (orders, ordered) = sync_channel(CONNECTIONS);
-    let (queue, aside) = (Mutex::new(queue), Arc::<Aside>::default());
+    let (queue, aside, pace) = (Mutex::new(queue), Arc::<Aside>::default(), Pace::default());
     let counter = Counter { requests, aside: aside.clone(), realm: settings.realm.clone() };
     log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
@@ -87,7 +89,7 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
         scope.spawn(move || accept(&admins, &orders, &links(), serve_admin));
         scope.spawn(move || take_datagrams(&datagrams, settings, &counter));
         for _ in 0..BATCHES {
-            scope.spawn(|| work(settings, &queue, &aside));
+            scope.spawn(|| work(settings, (&queue, &pace), &aside));
         }
         order(settings, &ordered);
     });
@@ -201,24 +203,19 @@ fn forget(waiting: &Mutex<Vec<Datagram>>, ended: &Datagram) {
 }
 
 /// Has the servers answer what has come, all that waits together, again and again.
-fn work(settings: &Settings, queue: &Mutex<Receiver<Vec<u8>>>, aside: &Aside) {
+fn work(settings: &Settings, (queue, pace): (&Mutex<Receiver<Vec<u8>>>, &Pace), aside: &Aside) {
     let mut links = None;
     loop {
-        let mut requests = Vec::new();
-        {
-            // Who waits here takes all that others left.
-            let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            let Ok(first) = queue.recv() else { return };
-            requests.push(first);
-            requests.extend(queue.try_iter().take(wire::MAX_BATCH - 1));
-        }
-        let replies = answered(&mut links, settings, &requests);
+        // Who waits here takes all that others left.
+        let next = pace.next(&queue.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(batch) = next else { return };
+        let replies = answered(&mut links, settings, &batch.requests);
         if let Err(error) = &replies {
             log(error);
             links = None;
         }
         let mut replies = replies.unwrap_or_default().into_iter();
-        for request in &requests {
+        for request in &batch.requests {
             aside.end(request, replies.next());
         }
     }

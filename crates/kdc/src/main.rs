@@ -258,7 +258,8 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
             "seconds": measured.seconds, "offline_seconds": 0.0, "verify_seconds": null, "per_second": per_second,
             "online_per_second": per_second, "median_seconds": median, "late_seconds": late,
             "cpu_seconds": measured.cpu_seconds, "peak_rss_bytes": measured.peak_rss_bytes,
-            "sent_bytes": measured.sent_bytes, "offline_sent_bytes": [0, 0, 0], "offline_rounds": 0,
+            "sent_bytes": measured.sent_bytes, "wire_bytes": measured.wire_bytes, "rounds": measured.rounds,
+            "offline_sent_bytes": [0, 0, 0], "offline_rounds": 0,
             "request_bytes": request_bytes, "request_rounds": measured.rounds,
             "version": env!("CARGO_PKG_VERSION"),
         });

@@ -9,6 +9,7 @@ use tacit_program::{
     Capabilities, Data, InputType, Instances, KnownType, Lowered, OutputType, Program, ProgramError, Source,
     Value, decode, encode, first_difference, lower, lower_for_debug,
 };
+use tacit_session::ProgramStep;
 
 /// A program, its plan, and the hash by which parties agree on it.
 ///
@@ -20,6 +21,8 @@ pub struct Compiled {
     lowered: Lowered,
     plan: Arc<Plan>,
     plan_digest: OnceLock<[u8; 32]>,
+    /// What endpoints tell one another of its steps, before each run.
+    steps: OnceLock<Vec<ProgramStep>>,
     hash: [u8; 32],
     debug: bool,
     capabilities: Capabilities,
@@ -126,8 +129,20 @@ impl Compiled {
         capabilities: Capabilities,
     ) -> Self {
         let plan = Arc::new(lowered.plan.clone());
-        let (plan_digest, others, batches) = Default::default();
-        Self { program, lowered, plan, plan_digest, hash, debug, capabilities, others, one: None, batches }
+        let (plan_digest, steps, others, batches) = Default::default();
+        Self {
+            program,
+            lowered,
+            plan,
+            plan_digest,
+            steps,
+            hash,
+            debug,
+            capabilities,
+            others,
+            one: None,
+            batches,
+        }
     }
 
     /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
@@ -216,6 +231,11 @@ impl Compiled {
     /// Names the plan, on this machine ([`Plan::digest`]).
     pub(crate) fn plan_digest(&self) -> [u8; 32] {
         *self.plan_digest.get_or_init(|| self.plan.digest())
+    }
+
+    /// The steps in words. They are hashed once: a circuit is as long as a run on few values.
+    pub(crate) fn steps(&self) -> &[ProgramStep] {
+        self.steps.get_or_init(|| agreed::steps(self))
     }
 
     /// The same program with another plan.

@@ -212,7 +212,7 @@ impl Endpoint {
             window: self.compiled.plan().window as u64,
             inputs: described(agreed::inputs(&self.compiled)),
             outputs: described(agreed::outputs(&self.compiled)),
-            steps: agreed::steps(&self.compiled),
+            steps: self.compiled.steps().to_vec(),
             program: self.compiled.hash(),
             ..Agreement::among(self.parties.clone(), self.protocol.spec().name, parameters)
         }

@@ -101,6 +101,4 @@ fn servers_run_what_all_want_alike() {
     let groups = groups(steps.collect());
     let sizes: Vec<(Task, usize)> = groups.iter().map(|(task, steps)| (*task, steps.len())).collect();
     assert_eq!(sizes, [(Task::Verify, 64), (Task::Verify, 5), (Task::CallRoll, 1)]);
-    // A few more than a run of 16 takes make no run of 64.
-    assert_eq!([1, 16, 17, 32, 33, 100].map(next_run), [1, 16, 16, 16, 33, 64]);
 }

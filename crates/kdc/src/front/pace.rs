@@ -1,0 +1,111 @@
+//! When requests go to the servers: at once if nothing else is there. While a batch is under way what comes waits for others, so
+//! that it goes in one batch: runs take as many rounds for many requests as for one.
+
+use crate::wire::MAX_BATCH;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long others are waited for once a batch has ended: many of those who were in it come back.
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// The longest that a request waits for others' batches to end: then it goes beside them.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The batches that are under way.
+#[derive(Default)]
+pub(super) struct Pace(Mutex<Batches>);
+
+#[derive(Default)]
+struct Batches {
+    under_way: usize,
+    /// When the last one ended.
+    ended: Option<Instant>,
+}
+
+/// Requests that go together; they are under way until this is dropped.
+pub(super) struct Batch<'p> {
+    pub(super) requests: Vec<Vec<u8>>,
+    pace: &'p Pace,
+}
+
+impl Pace {
+    /// The next ones, or nothing if none can come any more. One thread asks at a time.
+    pub(super) fn next(&self, queue: &Receiver<Vec<u8>>) -> Option<Batch<'_>> {
+        let mut requests = vec![queue.recv().ok()?];
+        requests.extend(queue.try_iter().take(MAX_BATCH - 1));
+        let since = Instant::now();
+        let mut goes = self.rests_for(MOMENT);
+        while !goes && requests.len() < MAX_BATCH {
+            goes = match queue.recv_timeout(MOMENT) {
+                Ok(request) => {
+                    requests.push(request);
+                    false
+                }
+                Err(RecvTimeoutError::Timeout) => self.rests_for(Duration::ZERO),
+                Err(RecvTimeoutError::Disconnected) => true,
+            };
+            goes |= since.elapsed() >= LONGEST;
+        }
+        self.batches().under_way += 1;
+        Some(Batch { requests, pace: self })
+    }
+
+    /// Whether no batch is under way, nor was within such a time.
+    fn rests_for(&self, time: Duration) -> bool {
+        let batches = self.batches();
+        batches.under_way == 0 && batches.ended.is_none_or(|ended| ended.elapsed() >= time)
+    }
+
+    fn batches(&self) -> MutexGuard<'_, Batches> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        let mut batches = self.pace.batches();
+        batches.under_way -= 1;
+        batches.ended = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+    use std::thread;
+
+    #[test]
+    fn what_comes_while_a_batch_is_under_way_goes_together_after_it() {
+        let (pace, (requests, queue)) = (Pace::default(), sync_channel(200));
+        let queue = Mutex::new(queue);
+        let send = |number: u8| requests.send(vec![number]).unwrap();
+        let next = || pace.next(&queue.lock().unwrap());
+        send(0);
+        let first = next().unwrap();
+        assert_eq!(first.requests, [[0]], "a lone one goes at once");
+        let second = thread::scope(|scope| {
+            let waiting = scope.spawn(|| next().unwrap());
+            (1..=5).for_each(send);
+            thread::sleep(3 * MOMENT);
+            assert!(!waiting.is_finished(), "they wait for the first one");
+            drop(first);
+            // Its client comes back at once.
+            send(6);
+            waiting.join().unwrap()
+        });
+        assert_eq!(second.requests.len(), 6);
+        // A full batch goes beside another one.
+        (0..=MAX_BATCH as u8).for_each(send);
+        let since = Instant::now();
+        let third = next().unwrap();
+        assert_eq!(third.requests.len(), MAX_BATCH);
+        // And so does one that has waited for long enough.
+        assert_eq!(next().unwrap().requests, [[MAX_BATCH as u8]]);
+        assert!(since.elapsed() >= LONGEST);
+        drop((second, third));
+        drop(requests);
+        assert!(next().is_none());
+    }
+}
