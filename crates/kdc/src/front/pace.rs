@@ -90,9 +90,8 @@ mod tests {
             (1..=5).for_each(send);
             thread::sleep(3 * MOMENT);
             assert!(!waiting.is_finished(), "they wait for the first one");
-            drop(first);
-            // Its client comes back at once.
             send(6);
+            drop(first);
             waiting.join().unwrap()
         });
         assert_eq!(second.requests.len(), 6);
