@@ -131,7 +131,8 @@ def test_examples_compute_what_they_say(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_the_auction_has_the_first_of_the_highest_bids_win_and_pay_the_next() -> None:
     vickrey = runpy.run_path(str(ROOT / "examples" / "vickrey.py"))
-    some = [[5, 5], [0, 0, 0], [3, 9, 9, 1, 9], [1, 2, 7, 4, 7, 7, 0], [0, vickrey["HIGHEST"]]]
+    ten = [4, 8, 15, 16, 23, 42, 7, 42, 0, 3]
+    some = [[5, 5], [0, 0, 0], [3, 9, 9, 1, 9], [1, 2, 7, 4, 7, 7, 0], [0, vickrey["HIGHEST"]], ten]
     many = [list(np.random.default_rng(count).integers(0, 30, count)) for count in range(2, 40)]
     for protocol, auctions in [("mascot", some), ("replicated", some + many)]:
         for bids in auctions:

@@ -1,6 +1,7 @@
 //! What the layers above use: addressed messages between numbered endpoints.
 
 mod farewell;
+mod gather;
 mod leave;
 mod lenient;
 mod pause;
@@ -15,6 +16,7 @@ use crate::error::{Doing, Error, ErrorKind, Named};
 use crate::frame::{Frame, FrameKind};
 use crate::transport::{Event, Transport};
 use crate::{AbortFlag, At, Lane, Limits, Phase};
+use gather::Sends;
 use lenient::gone_early;
 use peer::{Peer, Standing};
 use pulse::Pulse;
@@ -67,15 +69,6 @@ pub struct Mesh {
     /// Until when others may count on what this party sent; zero if nobody does.
     stay: Duration,
     failure: Option<Error>,
-}
-
-/// How what is sent goes out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sends {
-    /// With the next receive.
-    Apart,
-    /// With more, if more follows at once: see [`Mesh::gather_sends`].
-    Together,
 }
 
 #[derive(Clone, Copy)]
@@ -255,12 +248,6 @@ impl Mesh {
             self.waiting = None;
         }
         Ok(())
-    }
-
-    /// For as long as messages that don't wait for one another are under way: what was sent goes out with what follows, once a
-    /// socket has its fill or the next message isn't here yet. A call of the system costs as much as several KiB that it sends.
-    pub fn gather_sends(&mut self, gathering: bool) {
-        self.sends = if gathering { Sends::Together } else { Sends::Apart };
     }
 
     /// Receives the next message of a peer, which must have this address and this many bytes.
