@@ -117,8 +117,11 @@ fn and(memory: &mut [u64], slot_words: usize, gate: [u32; 3]) {
     }
 }
 
+/// Where the slots of an AND's operands and of its result begin, in words.
+type Slots = [usize; 3];
+
 #[inline(always)]
-fn and_words<const N: usize>(memory: &mut [u64], [a, b, dst]: [usize; 3]) -> usize {
+fn and_words<const N: usize>(memory: &mut [u64], [a, b, dst]: Slots) -> usize {
     let (mut product, other) = (get::<N>(memory, a), get::<N>(memory, b));
     for i in 0..N {
         product[i] &= other[i];
@@ -129,7 +132,7 @@ fn and_words<const N: usize>(memory: &mut [u64], [a, b, dst]: [usize; 3]) -> usi
 
 /// Where a gate's slots begin.
 #[inline(always)]
-fn slots([a, b, dst]: [u32; 3], slot_words: usize) -> [usize; 3] {
+fn slots([a, b, dst]: [u32; 3], slot_words: usize) -> Slots {
     [a as usize * slot_words, b as usize * slot_words, dst as usize * slot_words]
 }
 
@@ -167,12 +170,7 @@ pub fn replicated_ands(memory: &mut [u64], row_words: usize, gates: &[[u32; 3]],
 const LINE: usize = 8;
 
 #[inline(always)]
-fn cross<const N: usize>(
-    memory: &mut [u64],
-    row_words: usize,
-    [a, b, dst]: [usize; 3],
-    out: &mut [u8],
-) -> usize {
+fn cross<const N: usize>(memory: &mut [u64], row_words: usize, [a, b, dst]: Slots, out: &mut [u8]) -> usize {
     let [x, x_prev] = [get::<N>(memory, a), get::<N>(memory, a + row_words)];
     let [y, y_prev] = [get::<N>(memory, b), get::<N>(memory, b + row_words)];
     let out = &mut out.as_chunks_mut::<8>().0[..N];
@@ -234,7 +232,7 @@ struct Notes<'a> {
 fn note_words<const N: usize>(
     memory: &mut [u64],
     row_words: usize,
-    [a, b, dst]: [usize; 3],
+    [a, b, dst]: Slots,
     at: usize,
     Notes { masks, planes, out }: &mut Notes<'_>,
 ) -> usize {
