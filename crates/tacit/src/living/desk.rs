@@ -309,8 +309,7 @@ impl Desk {
             return Some(Duration::ZERO);
         }
         let waiting = || self.runs.values().filter(|run| run.stage != Stage::Running);
-        let given_up = if self.me == 0 || self.closed { LATE } else { ABANDONED };
-        let late = waiting().map(|run| run.since + given_up);
+        let late = waiting().map(|run| run.since + self.patience());
         // Whose proposal waits for something else by then looks again with the next news.
         let missed = waiting().filter(|run| run.stage == Stage::Proposed).map(|run| self.is_missed(run));
         let missed = missed.filter(|then| *then > now);
@@ -319,6 +318,12 @@ impl Desk {
         let events =
             late.chain(missed).chain(again).chain(measure).map(|then| then.saturating_duration_since(now));
         events.chain(self.order.pause(now)).min()
+    }
+
+    /// How long a run may wait to begin. Party 0 takes it back by then. Unless it deviates it has begun what others accepted,
+    /// or taken it back, so these wait longer, but not where they are told to end.
+    fn patience(&self) -> Duration {
+        if self.me == 0 || self.closed { LATE } else { ABANDONED }
     }
 
     fn has_room(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{ABANDONED, Begun, Company, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor, Want};
+use super::{Begun, Company, Desk, Pending, RUNS_EACH, Stage, Visitor, Want};
 use crate::Fill;
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::{Group, Seated};
@@ -33,13 +33,8 @@ impl Desk {
         self.part_with(hub);
         self.ask(hub, now);
         self.say_wants(hub);
-        let late = |run: &Pending| run.stage != Stage::Running && now >= run.since + LATE;
-        let mut late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
+        let late = self.late(now);
         if self.me != 0 {
-            // Party 0 has begun by now what this one accepted, or taken it back, unless it deviates. The closer the end of
-            // this one, the less it waits.
-            let given_up = if self.closed { LATE } else { ABANDONED };
-            late.retain(|run| self.runs.get(run).is_some_and(|run| now >= run.since + given_up));
             for run in late {
                 self.requeue(run, Company::WAITS);
             }
@@ -56,6 +51,12 @@ impl Desk {
             self.cancel(hub, run, &format!("no answer from {} in time", missing.join(", ")));
         }
         self.propose(hub, now);
+    }
+
+    /// Runs that should have begun by now.
+    fn late(&self, now: Instant) -> Vec<u64> {
+        let late = |run: &Pending| run.stage != Stage::Running && now >= run.since + self.patience();
+        self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect()
     }
 
     /// Turns away those who wait for a run and may have none any more.

@@ -362,6 +362,19 @@ fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
     assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
 }
 
+/// Nor is one that was dropped so long ago that nothing is known of it.
+#[test]
+fn a_claim_on_what_is_forgotten_is_in_nobodys_way() {
+    let mut world = stuck();
+    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
+    let mut reads = State::apart(&home, reader("x").program(), &Fill::new()).unwrap();
+    reads.claim(&[("x".to_owned(), 2)], &passes(3), MINUTE).unwrap();
+    let third = [("x".to_owned(), 3)];
+    at(&home).admit_claim(&third, Instant::now()).unwrap_err();
+    at(&home).names.get_mut("x").unwrap().versions.remove(&2);
+    at(&home).admit_claim(&third, Instant::now()).unwrap();
+}
+
 /// A run puts nothing away where another one is about to settle what can't count beside it; the next one does at once.
 #[test]
 fn nothing_is_put_away_beside_what_is_about_to_be_settled() {

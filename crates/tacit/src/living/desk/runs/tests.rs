@@ -1,6 +1,7 @@
 //! What a desk refuses without asking anybody.
 
 use super::*;
+use crate::living::desk::{ABANDONED, LATE};
 use crate::living::server::{Holdings, Serving};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -135,7 +136,10 @@ fn the_oldest_of_what_parties_want_is_next_and_a_client_waits_for_one_of_them_at
 #[test]
 fn a_want_whose_run_is_accepted_stays_where_the_party_is_told_to_end() {
     let mut desk = desk(8);
-    for (run, tag, stage) in [(1, "accepted", Stage::Accepted), (2, "proposed", Stage::Proposed)] {
+    // A want that comes while such a run is under way is of another one.
+    let stages =
+        [(1, "accepted", Stage::Accepted), (2, "proposed", Stage::Proposed), (3, "running", Stage::Running)];
+    for (run, tag, stage) in stages {
         desk.want((PROGRAM, tag.into()));
         let proposal = Proposal { tag: tag.into(), players: Vec::new(), ..proposal(run, ["alice", "bob"]) };
         let (accepted, since) = (BTreeSet::new(), Instant::now());
@@ -144,7 +148,22 @@ fn a_want_whose_run_is_accepted_stays_where_the_party_is_told_to_end() {
     desk.want((PROGRAM, "waits".into()));
     desk.close_wants("ends");
     let tags = |failed: Vec<(Want, String)>| failed.into_iter().map(|(want, _)| want.1).collect::<Vec<_>>();
-    assert_eq!(tags(desk.come_to_nothing()), ["proposed", "waits"]);
+    assert_eq!(tags(desk.come_to_nothing()), ["proposed", "running", "waits"]);
     desk.requeue(1, Company::WAITS);
     assert_eq!(tags(desk.come_to_nothing()), ["accepted"]);
+}
+
+/// What party 0 proposed and never begins isn't waited for without end, and for less time where this party is told to end.
+#[test]
+fn what_was_accepted_and_is_not_begun_is_given_up() {
+    let (mut desk, since) = (desk(8), Instant::now());
+    for (run, stage) in [(1, Stage::Accepted), (2, Stage::Running)] {
+        let (proposal, accepted) = (proposal(run, ["alice", "bob"]), BTreeSet::new());
+        desk.runs.insert(run, Pending { proposal, stage, accepted, since });
+    }
+    assert_eq!(desk.late(since + 2 * LATE), [0; 0]);
+    assert_eq!(desk.pause(since), Some(ABANDONED));
+    assert_eq!(desk.late(since + ABANDONED), [1]);
+    desk.closed = true;
+    assert_eq!(desk.late(since + LATE), [1]);
 }
