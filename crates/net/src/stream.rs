@@ -39,6 +39,8 @@ const STAGING: usize = 32 << 10;
 pub struct StreamTransport {
     links: Vec<Slot>,
     ready: VecDeque<(usize, Event)>,
+    /// Peers whose sockets are looked at.
+    asked: Vec<usize>,
     scratch: Scratch,
 }
 
@@ -75,6 +77,7 @@ impl StreamTransport {
         let mut transport = Self {
             links: Vec::with_capacity(channels.len()),
             ready: VecDeque::new(),
+            asked: Vec::new(),
             scratch: Scratch::new(),
         };
         for (peer, channel) in channels.into_iter().enumerate() {
@@ -111,7 +114,8 @@ impl StreamTransport {
     /// most this long; `true` if anything moved.
     fn service(&mut self, wait: Duration) -> bool {
         let mut sockets: Vec<PollFd<'_>> = Vec::with_capacity(self.links.len());
-        let mut peers = Vec::with_capacity(self.links.len());
+        let mut peers = std::mem::take(&mut self.asked);
+        peers.clear();
         for (peer, slot) in self.links.iter().enumerate() {
             let Slot::Open(link) = slot else { continue };
             let mut flags = PollFlags::empty();
@@ -124,14 +128,14 @@ impl StreamTransport {
         }
         let timeout = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) };
         // A signal interrupts the wait; the caller looks at the clock and waits again.
-        if !rustix::event::poll(&mut sockets, Some(&timeout)).is_ok_and(|ready| ready > 0) {
-            return false;
-        }
-        let ready: Vec<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
+        let count = rustix::event::poll(&mut sockets, Some(&timeout)).unwrap_or(0);
+        let mut ready = sockets.iter().map(|socket| count > 0 && !socket.revents().is_empty());
+        peers.retain(|_| ready.next().unwrap_or(false));
         let mut moved = false;
-        for (peer, _) in peers.into_iter().zip(ready).filter(|(_, ready)| *ready) {
+        for &peer in &peers {
             moved |= self.service_link(peer);
         }
+        self.asked = peers;
         moved
     }
 

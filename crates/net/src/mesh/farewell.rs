@@ -90,7 +90,10 @@ impl Mesh {
     /// Before a client ends the run: a party's word that a check failed, if that is there, too. The client may have
     /// left because of it, and isn't believed itself.
     pub(super) fn accusation_before(&mut self, peer: usize) -> Option<(usize, Frame)> {
-        for _ in 0..if peer < self.accusers { 0 } else { BURST } {
+        if peer < self.accusers {
+            return None;
+        }
+        for _ in 0..BURST {
             // The run is over: whatever else comes is of no use.
             if let (from, Event::Frame(frame)) = self.transport.poll(Duration::ZERO)?
                 && frame.kind == FrameKind::Abort
