@@ -146,41 +146,7 @@ fn slots([a, b, dst]: [u32; 3], slot_words: usize) -> Slots {
 /// If a slot isn't there, or `out` isn't a row for each gate.
 pub fn replicated_ands(memory: &mut [u64], row_words: usize, gates: &[[u32; 3]], out: &mut [u8]) {
     assert_eq!(out.len(), gates.len() * row_words * 8, "a row for each gate");
-    cpu::run(
-        #[inline(always)]
-        || {
-            let mut first = 0;
-            for &gate in gates {
-                let [a, b, dst] = slots(gate, 2 * row_words);
-                let mut at = 0;
-                while at < row_words {
-                    let (places, out) = ([a + at, b + at, dst + at], &mut out[first + at * 8..]);
-                    at += match row_words - at {
-                        LINE.. => cross::<LINE>(memory, row_words, places, out),
-                        _ => cross::<2>(memory, row_words, places, out),
-                    };
-                }
-                first += row_words * 8;
-            }
-        },
-    );
-}
-
-/// Words of a cache line.
-const LINE: usize = 8;
-
-#[inline(always)]
-fn cross<const N: usize>(memory: &mut [u64], row_words: usize, [a, b, dst]: Slots, out: &mut [u8]) -> usize {
-    let [x, x_prev] = [get::<N>(memory, a), get::<N>(memory, a + row_words)];
-    let [y, y_prev] = [get::<N>(memory, b), get::<N>(memory, b + row_words)];
-    let out = &mut out.as_chunks_mut::<8>().0[..N];
-    let mut z = [0; N];
-    for i in 0..N {
-        z[i] = u64::from_le_bytes(out[i]) ^ (x[i] & (y[i] ^ y_prev[i])) ^ (x_prev[i] & y[i]);
-        out[i] = z[i].to_le_bytes();
-    }
-    put(memory, dst, z);
-    N
+    crosses(memory, row_words, gates, &mut Sent(out.as_chunks_mut().0));
 }
 
 /// As [`replicated_ands`], for ANDs that are proved: the masks are given as the two streams that they are the difference of,
@@ -200,7 +166,71 @@ pub fn noted_ands(
     assert!(masks.iter().all(|masks| masks.len() == words), "a row for each gate");
     assert!(noted.iter().all(|plane| plane.len() == words), "a row for each gate");
     assert_eq!(out.len(), words * 8, "a row for each gate");
-    let mut notes = Notes { masks, planes: noted, out: out.as_chunks_mut().0 };
+    crosses(memory, row_words, gates, &mut Notes { masks, planes: noted, sent: Sent(out.as_chunks_mut().0) });
+}
+
+/// A row for each gate, beside the memory.
+trait Beside {
+    /// What hides `N` words.
+    fn masks<const N: usize>(&self, at: usize) -> [u64; N];
+
+    /// Takes what these words of the gate's operands give: `x_i`, `y_i`, `x_(i-1)` and `y_(i-1)`.
+    fn take<const N: usize>(&mut self, at: usize, operands: [[u64; N]; 4], sent: [u64; N]);
+}
+
+/// The masks, and in their places what is sent.
+struct Sent<'a>(&'a mut [[u8; 8]]);
+
+impl Beside for Sent<'_> {
+    #[inline(always)]
+    fn masks<const N: usize>(&self, at: usize) -> [u64; N] {
+        let (row, mut masks) = (&self.0[at..at + N], [0; N]);
+        for i in 0..N {
+            masks[i] = u64::from_le_bytes(row[i]);
+        }
+        masks
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, _: [[u64; N]; 4], sent: [u64; N]) {
+        let row = &mut self.0[at..at + N];
+        for i in 0..N {
+            row[i] = sent[i].to_le_bytes();
+        }
+    }
+}
+
+/// Both streams of masks, what is noted, and what is sent.
+struct Notes<'a> {
+    masks: [&'a [u64]; 2],
+    planes: [&'a mut [u64]; 4],
+    sent: Sent<'a>,
+}
+
+impl Beside for Notes<'_> {
+    #[inline(always)]
+    fn masks<const N: usize>(&self, at: usize) -> [u64; N] {
+        let (mut masks, other) = (get::<N>(self.masks[0], at), get::<N>(self.masks[1], at));
+        for i in 0..N {
+            masks[i] ^= other[i];
+        }
+        masks
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, operands: [[u64; N]; 4], sent: [u64; N]) {
+        for (plane, operand) in self.planes.iter_mut().zip(operands) {
+            put(plane, at, operand);
+        }
+        self.sent.take(at, operands, sent);
+    }
+}
+
+/// Words of a cache line.
+const LINE: usize = 8;
+
+#[inline(always)]
+fn crosses(memory: &mut [u64], row_words: usize, gates: &[[u32; 3]], beside: &mut impl Beside) {
     cpu::run(
         #[inline(always)]
         || {
@@ -211,8 +241,8 @@ pub fn noted_ands(
                 while at < row_words {
                     let places = [a + at, b + at, dst + at];
                     at += match row_words - at {
-                        LINE.. => note_words::<LINE>(memory, row_words, places, first + at, &mut notes),
-                        _ => note_words::<2>(memory, row_words, places, first + at, &mut notes),
+                        LINE.. => cross::<LINE>(memory, row_words, places, first + at, beside),
+                        _ => cross::<2>(memory, row_words, places, first + at, beside),
                     };
                 }
                 first += row_words;
@@ -221,34 +251,21 @@ pub fn noted_ands(
     );
 }
 
-/// A row for each gate: of what hides it, of what it reads, and of what is sent.
-struct Notes<'a> {
-    masks: [&'a [u64]; 2],
-    planes: [&'a mut [u64]; 4],
-    out: &'a mut [[u8; 8]],
-}
-
 #[inline(always)]
-fn note_words<const N: usize>(
+fn cross<const N: usize>(
     memory: &mut [u64],
     row_words: usize,
     [a, b, dst]: Slots,
     at: usize,
-    Notes { masks, planes, out }: &mut Notes<'_>,
+    beside: &mut impl Beside,
 ) -> usize {
     let [x, x_prev] = [get::<N>(memory, a), get::<N>(memory, a + row_words)];
     let [y, y_prev] = [get::<N>(memory, b), get::<N>(memory, b + row_words)];
-    let [mask, mask_prev] = [get::<N>(masks[0], at), get::<N>(masks[1], at)];
-    let out = &mut out[at..at + N];
-    let mut z = [0; N];
+    let mut z = beside.masks::<N>(at);
     for i in 0..N {
-        z[i] = mask[i] ^ mask_prev[i] ^ (x[i] & (y[i] ^ y_prev[i])) ^ (x_prev[i] & y[i]);
-        out[i] = z[i].to_le_bytes();
+        z[i] ^= (x[i] & (y[i] ^ y_prev[i])) ^ (x_prev[i] & y[i]);
     }
-    put(planes[0], at, x);
-    put(planes[1], at, y);
-    put(planes[2], at, x_prev);
-    put(planes[3], at, y_prev);
+    beside.take(at, [x, y, x_prev, y_prev], z);
     put(memory, dst, z);
     N
 }
