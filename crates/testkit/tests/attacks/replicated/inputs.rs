@@ -1,6 +1,6 @@
 //! Inputs that are chosen, or compared, too late.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, OpKind as Operation, Plan, Rows, To};
@@ -11,7 +11,7 @@ use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, Rng};
 
 use super::log::flip;
-use super::stage::{Seats, first_line, judge, protocol};
+use super::stage::{Seats, first_line, judge, lock, protocol};
 use crate::search::cancelling;
 use crate::table::{Outcome, Version};
 
@@ -49,7 +49,7 @@ pub(crate) fn chosen_by_coefficients(mistakes: &'static [Mistake], version: Vers
     let looks = Arc::clone(&chosen);
     let look = move |moment: Moment, noted: &mut Noted<'_>| {
         if moment == Moment::Complete {
-            let chosen = looks.lock().unwrap_or_else(PoisonError::into_inner);
+            let chosen = lock(&looks);
             flip(noted.x[1], &chosen);
             for &and in chosen.iter().filter(|&&and| noted.y[1][and / 64] >> (and % 64) & 1 == 1) {
                 noted.e_prev[and / 64] ^= 1 << (and % 64);
@@ -84,7 +84,7 @@ impl Undecided {
         let all = coefficients(&session(), &anchor, self.seats.prover, 0, padded);
         let free: Vec<usize> = (0..ANDS).filter(|and| self.own_y[and / 8] >> (and % 8) & 1 == 1).collect();
         let theirs: Vec<[u64; 1]> = free.iter().map(|&and| [all[and]]).collect();
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chosen = lock(&self.chosen);
         *chosen = cancelling(&theirs, &mut self.rng).into_iter().map(|at| free[at]).collect();
         assert!(!chosen.is_empty(), "the attacker found nothing to flip, and so shows nothing");
         for mut frame in self.kept.drain(..) {

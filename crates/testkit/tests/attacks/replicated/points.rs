@@ -13,7 +13,7 @@
 //! - Of a hashed proof it can compute by itself what verifiers will compare. That is linear in each value, if points don't
 //!   depend on it; two attempts show by how much the value has to be off.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tacit_net::{Event, Frame, FrameKind};
@@ -25,7 +25,7 @@ use tacit_testkit::{Draws, Run};
 
 use super::field::{F, weights};
 use super::log::{Log, flip};
-use super::stage::{Seats, Stage, judge, protocol};
+use super::stage::{Seats, Stage, judge, lock, protocol};
 use super::{FEW, FULL, SMALL};
 use crate::table::{Outcome, Version};
 
@@ -79,10 +79,6 @@ pub(crate) fn known(early: Early, mistakes: &'static [Mistake], version: Version
     let attacker = Foreknows { seats, stage, early, log, seeds: [[0; HASH]; 2], kept: None, done: false };
     let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
     judge(&case, &run, seats.prover)
-}
-
-fn lock(log: &Mutex<Option<Log>>) -> MutexGuard<'_, Option<Log>> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Foreknows {

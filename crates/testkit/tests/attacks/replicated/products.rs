@@ -9,7 +9,7 @@
 //! **Or it divides.** Who knows the prime and the point before it has said its quotients needs no true ones: of any error a
 //! multiple of 2^64 is left modulo that prime.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tacit_net::{At, Frame};
 use tacit_program::plan::{Builder, OpKind, To, Width};
@@ -18,7 +18,7 @@ use tacit_replicated::planted::{Mistake, NotedProducts, plant, session, tap_prod
 use tacit_replicated::{ReplicatedMalicious, step};
 use tacit_testkit::{Altered, Case, Draws, Fate, Rng, with_parameters};
 
-use super::stage::{Seats, against, judge};
+use super::stage::{Seats, against, judge, lock};
 use super::withheld::Withholds;
 use crate::search::cancelling;
 use crate::table::{Outcome, Version};
@@ -172,10 +172,6 @@ fn divide(noted: &mut NotedProducts<'_>) {
 
 fn is_of_products(at: At) -> bool {
     (step::OPERATION..step::CIRCUIT).contains(&at.part)
-}
-
-fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
-    chosen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The product of two polynomials over F_2.

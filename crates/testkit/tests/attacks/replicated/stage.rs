@@ -1,7 +1,7 @@
 //! What is computed while a party attacks, and who has which part in the proof that it attacks.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tacit_circuit::Layered;
 use tacit_engine::{Clear, Protocol};
@@ -216,4 +216,9 @@ fn differing(output: &Clear, right: &Clear) -> u32 {
 pub(crate) fn first_line(error: &tacit_engine::Error) -> String {
     let text = error.to_string();
     text.split(';').next().unwrap_or_default().to_owned()
+}
+
+/// What an attacker and a party's code tell one another.
+pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,7 +15,7 @@
 //! is as it was if the coefficients of all that are flipped add up to 0. `e` isn't in the polynomials.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tacit_net::{At, Event, Frame, FrameKind};
@@ -27,7 +27,7 @@ use tacit_testkit::{Draws, Rng};
 
 use super::field::F;
 use super::log::{Log, flip};
-use super::stage::{Seats, Stage, against, judge, protocol};
+use super::stage::{Seats, Stage, against, judge, lock, protocol};
 use crate::search::{cancelling, needed, zero_sum};
 use crate::table::{Outcome, Version};
 
@@ -123,10 +123,6 @@ struct Known {
     log: Option<Log>,
     /// ANDs whose bits are flipped, once they are chosen.
     chosen: Option<Vec<usize>>,
-}
-
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Places among some ANDs as numbers in the batch.
