@@ -224,6 +224,12 @@ impl Builder {
         self.make(py, |build| build.assume(NodeId::new(a), range))
     }
 
+    /// `a`, of which the package knows the range by how it was made.
+    fn narrow(&mut self, py: Python<'_>, a: u32, low: i128, high: i128) -> PyResult<u32> {
+        let range = ends(low, high)?;
+        self.make(py, |build| build.narrow(NodeId::new(a), range))
+    }
+
     /// `a >> by`.
     fn shift_right(&mut self, py: Python<'_>, a: u32, by: u8) -> PyResult<u32> {
         self.make(py, |build| build.shift_right(NodeId::new(a), by))

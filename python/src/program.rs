@@ -92,10 +92,10 @@ impl Program {
         self.compiled.operations_in_words()
     }
 
-    /// The lines at which its author assumes a range: file, line, expression.
-    fn assumptions(&self) -> Vec<(String, u32, String)> {
+    /// The lines at which its author assumes a range: file, line, expression; and whether a run looks.
+    fn assumptions(&self) -> Vec<(String, u32, String, bool)> {
         let lines = self.compiled.program().assumptions();
-        lines.map(|at| (at.file.clone(), at.line, at.text.clone())).collect()
+        lines.map(|(at, watched)| (at.file.clone(), at.line, at.text.clone(), watched)).collect()
     }
 
     /// Its outputs in the clear, in the order of the reveals, for values of all its inputs.

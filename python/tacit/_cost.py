@@ -115,7 +115,7 @@ class Cost:
         net: The network that seconds are estimated for: round trip in seconds, bits per second.
         protocols: By name.
         refused: Protocols that can't run the plan, each with the reason.
-        assumptions: The lines with `tacit.assume`, on which the costs rest.
+        assumptions: The lines that assume ranges, on which the costs rest, and what happens if they err.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Cost:
             for cost in self.protocols.values()
             if cost.comparison
         ]
-        parts += [f"assumed, and checked by debug runs alone: {line}" for line in self.assumptions]
+        parts += self.assumptions
         parts += [f"{name} can't run it: {reason}" for name, reason in self.refused.items()]
         return "\n\n".join(parts)
 
@@ -243,8 +243,14 @@ def price(
             reasons.append(error)
     if not costs:
         raise reasons[0]
-    assumptions = tuple(f"{file}:{line}: {text}" for file, line, text in program.assumptions())
-    return Cost(profile, costs, refused, assumptions)
+    return Cost(profile, costs, refused, tuple(_assumption(*at) for at in program.assumptions()))
+
+
+def _assumption(file: str, line: int, text: str, watched: bool) -> str:
+    how = "assumed, and a run ends where it doesn't hold (under astra-fair a debug run alone)"
+    if not watched:
+        how = "known by how it is made, and checked by debug runs alone"
+    return f"{how}: {file}:{line}: {text}"
 
 
 def _by_line(price: Price) -> tuple[LineCost, ...]:

@@ -161,8 +161,12 @@ class Plan:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The lines with `tacit.assume`: what they say of ranges is checked by debug runs alone."""
-        return tuple(f"{file}:{line}: {text}" for file, line, text in self._program.assumptions())
+        """The lines that assume ranges.
+
+        A run looks at those with `tacit.assume`. Those of operations that know a range by how a value is made
+        are checked by debug runs alone.
+        """
+        return tuple(f"{file}:{line}: {text}" for file, line, text, _ in self._program.assumptions())
 
     def cost(
         self,

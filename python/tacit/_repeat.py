@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 def assume(a: Tensor, low: float, high: float) -> Tensor:
-    """`a`, of which you know that all elements are from `low` to `high`. Free, and on your word.
+    """`a`, of which you know that all elements are from `low` to `high`.
 
-    A debug run checks it and names the line where it doesn't hold. Any other run gives a wrong result
-    then, and no error; after a rounding, which wrong one may tell something of secrets. Under `mascot` it
-    is a `tacit.clip`, since masks rest on it that hide inputs.
+    A run in which one isn't ends with an error, and nothing is revealed or kept. That it was so is one bit
+    that all learn. Looking costs about as much as a comparison. A debug run names the line. Under
+    `astra-fair` only debug runs look: any other gives a wrong result then, and after a rounding, which
+    wrong one may tell something of secrets.
     `Plan.assumptions` and `Plan.cost` list the lines that assume something.
 
     Raises:

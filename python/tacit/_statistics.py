@@ -10,7 +10,7 @@ from tacit._elementary import divide, sqrt
 from tacit._functions import clip, concatenate, where
 from tacit._location import fault
 from tacit._moved import flat_along
-from tacit._repeat import assume
+from tacit._ranges import within
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
@@ -38,7 +38,7 @@ def mean(a: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     sums = [flat[start : start + length].sum().reshape(1) for start in range(0, count, length)]
     raw = _raw(concatenate(sums), 0)
     whole = raw // count
-    rest = assume(raw - whole * count, 0, count - 1).sum()
+    rest = within(raw - whole * count, 0, count - 1).sum()
     total = _raw(whole.sum() + (2 * rest + count) // (2 * count), one.dtype.bits)
     return total.reshape(*(1,) * one.ndim) if keepdims else total
 

@@ -135,9 +135,10 @@ class Model:
     def calibrate(self, samples: Any, margin: float = 4.0) -> Model:
         """The same model with ranges from rows that are known, for networks too deep for sure ones.
 
-        A range is the next power of two above `margin` times the largest magnitude seen. It is *assumed*:
-        nothing checks it but debug runs. A value outside makes a wrong result, and what is wrong then may
-        tell something that nobody is to learn. `plan.assumptions` lists these places.
+        A range is the next power of two above `margin` times the largest magnitude seen. It is *assumed*,
+        where a layer's values are truncated: a run in which one is outside ends with an error, and nothing is
+        revealed but that. `plan.assumptions` lists these places. Under `astra-fair` only a debug run looks;
+        in another one the result is wrong then, and what is wrong may tell something that nobody is to learn.
 
         Args:
             samples: Rows of the input, or a dict of them by name; the first axis is free if the network's is.
@@ -166,7 +167,9 @@ class Model:
         for layer, value in zip(layers, found, strict=True):
             size = 1.0 if layer.size is None else layer.size.reshape(-1, *[1] * (value.ndim - 2))
             largest[layer.output] = float(np.abs(value / size).max())
-        assumed = {name: _above(margin * value) for name, value in largest.items()}
+        # The largest number of a range is a step below its bound, and it has a number besides 0.
+        more = 2.0 ** (1 - self.fraction)
+        assumed = {name: _above(margin * value + more) for name, value in largest.items()}
         return replace(self, assumed=assumed)
 
     def decode(self, outputs: Any) -> Any:
@@ -217,14 +220,14 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
         with said(Location("layer", place + 1, layer.name)):
             for name in layer.inputs:
                 if not layer.exact or readers[name] > 1:
-                    values[name] = nn.settle(values[name], model.fraction)
+                    values[name] = _settled(values[name], model.assumed.get(name), model.fraction)
             try:
                 made = layer.apply([values[name] for name in layer.inputs], own)
             except (ValueError, IndexError) as error:
                 if isinstance(error, TacitError):
                     raise
                 raise fault(ProgramError, f"its shapes don't fit ({error})") from None
-            values[layer.output] = _within(made, model.assumed.get(layer.output))
+            values[layer.output] = _with_room(made, model.assumed.get(layer.output))
     return {name: reveal(nn.settle(values[name], model.fraction), to=client) for name in model.outputs}
 
 
@@ -235,13 +238,29 @@ def _keeping(weights: Any, kept_as: str, readers: Any) -> Any:
     return {}
 
 
+_TRUNCATED = 2**61
+"""Raw values below it can be truncated, with as much added as there may be."""
+
+
+def _with_room(made: Any, bound: float | None) -> Any:
+    """A value that can be truncated: of a range that is assumed, if it would be too wide."""
+    has_room = max(-made._kind.low, made._kind.high) < _TRUNCATED
+    return made if has_room else _within(made, bound)
+
+
+def _settled(value: Any, bound: float | None, fraction: int) -> Any:
+    """A value truncated, of a range that is assumed, if it would be wider."""
+    return _within(nn.settle(value, fraction), bound)
+
+
 def _within(made: Any, bound: float | None) -> Any:
-    """A value whose range is assumed, if it would be wider."""
+    """A value that is assumed to be below a bound: a step at least, so that ranges are powers of two long."""
     if bound is None or made._kind.kind != "fixed":
         return made
     unit = 2.0**made._kind.bits
-    low, high = max(made._kind.low / unit, -bound), min(made._kind.high / unit, bound)
-    return assume(made, low, high) if (low, high) != (made._kind.low / unit, made._kind.high / unit) else made
+    ends = (made._kind.low / unit, made._kind.high / unit)
+    low, high = max(ends[0], -bound), min(ends[1], bound - 1 / unit)
+    return assume(made, low, high) if (low, high) != ends else made
 
 
 def _called(place: int, name: str) -> str:

@@ -228,6 +228,25 @@ def test_ranges_from_calibration_change_no_result(tmp_path: Path) -> None:
     same(got, answers(model, {"x": x}))
 
 
+@pytest.mark.parametrize("protocol", ["replicated", "replicated-malicious", "astra-malicious"])
+def test_an_input_beyond_what_was_calibrated_ends_the_run(tmp_path: Path, protocol: str) -> None:
+    model, x = read(convolutional(), tmp_path, fraction=8), weights(2, 1, 4, 4) / 4
+    narrow = model.calibrate(x, margin=1)
+    plan = narrow.plan(2)
+    with tacit.local(protocol=protocol) as run:
+        same(narrow.decode(run(plan, client=x, owner=narrow.parameters())), answers(model, {"x": x}))
+        with pytest.raises(tacit.RunError, match="calibrating with samples like these"):
+            run(plan, client=8 * x, owner=narrow.parameters())
+
+
+def test_a_layer_that_samples_leave_at_zero_has_a_range(tmp_path: Path) -> None:
+    model, x = read(convolutional(), tmp_path, fraction=8), 0 * weights(2, 1, 4, 4)
+    narrow = model.calibrate(x, margin=1)
+    with tacit.local() as run:
+        got = narrow.decode(run(narrow.plan(2), client=x, owner=narrow.parameters()))
+    same(got, answers(model, {"x": x}))
+
+
 def test_all_that_is_not_supported_is_named_at_once(tmp_path: Path) -> None:
     nodes = [
         node("Sigmoid", "x", "a"),

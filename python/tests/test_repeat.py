@@ -93,6 +93,33 @@ def test_assumptions_are_listed_and_checked_by_debug_runs() -> None:
         ran(doubled, np.array([0, 2]), debug=True)
 
 
+LOOKS = ["replicated", "replicated-malicious", "astra", "astra-malicious", "mascot", "gmw"]
+
+
+@pytest.mark.parametrize("protocol", LOOKS)
+def test_a_run_ends_where_an_assumption_does_not_hold(protocol: str) -> None:
+    def steps(x: Any) -> Any:
+        """Within 3 of zero after two steps, and not always between."""
+        return tacit.repeat(2, lambda s, by: tacit.assume(s + by, -3, 3), np.zeros(1, dtype=int), over=x)
+
+    x = tacit.secret("alice", shape=(2, 1), dtype=tacit.int64, range=(-9, 9))
+    plan = tacit.function(lambda x: tacit.reveal(steps(x))).trace(x)
+    with tacit.local(protocol=protocol) as run:
+        same(run(plan, alice=np.array([[3], [-1]])), [2])
+        with pytest.raises(tacit.RunError, match=r"a range that the program assumes at .*test_repeat"):
+            run(plan, alice=np.array([[4], [-4]]))
+        # The next run is another one.
+        same(run(plan, alice=np.array([[-3], [6]])), [3])
+
+
+def test_under_astra_fair_nothing_is_opened_before_the_outputs() -> None:
+    plan = tacit.function(lambda x: tacit.reveal(tacit.assume(x, 0, 1.5) * 2)).trace(declared([0, 5]))
+    costs = [plan.cost(protocol=name).protocols[name] for name in ("astra-malicious", "astra-fair")]
+    assert costs[0].rounds > costs[1].rounds
+    with tacit.local(protocol="astra-fair") as run:
+        same(run(plan, alice=[np.array([0.5, 1])]), [1, 2])
+
+
 def test_what_a_body_must_not_do() -> None:
     x = np.array([[1, 2], [3, 4]])
     with pytest.raises(ProgramError, match="nothing can be revealed"):

@@ -130,9 +130,10 @@ impl Protocol for Astra {
         } else {
             Capabilities::TWO_COMPONENTS
         };
-        // Where all have the outputs or nobody has, nothing may come between the check and them, nor after them.
+        // Where all have the outputs or nobody has, nothing may come between the check and them, nor after
+        // them.
         let is_fair = self.0.security == Security::Fair;
-        let usual = if is_fair { usual } else { usual.with(Feature::Keep) };
+        let usual = if is_fair { usual } else { usual.with(Feature::Keep).with(Feature::Guard) };
         match self.0.comparison {
             Comparison::Prefix => usual,
             Comparison::Garbled => usual.with(Feature::Msb),

@@ -4,6 +4,7 @@ use crate::args::CostArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::net::CostNet;
+use crate::plan::assumption;
 use crate::table::{Table, bytes, seconds};
 use crate::{program, run};
 use serde_json::{Map, Value as Json, json};
@@ -31,8 +32,8 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         offers.add(&name, Breakdown::new(&compiled, name.clone(), parties, &net));
     }
     if !context.json {
-        for line in compiled.program().assumptions() {
-            context.line(&format!("assumed, and checked by debug runs alone: {line}"))?;
+        for (line, watched) in compiled.program().assumptions() {
+            context.line(&assumption(line, watched))?;
         }
     }
     tell(context, &net, offers)

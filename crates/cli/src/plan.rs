@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::program;
 use crate::state::{digits, uses};
 use serde_json::{Value as Json, json};
-use tacit::program::{Keep, NodeId, Program, Uses};
+use tacit::program::{Keep, NodeId, Program, Source, Uses};
 use tacit::{Compiled, SavedPlan};
 
 pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
     );
     lines.extend(program.keeps().iter().map(|keep| keeps(program, keep)));
     let assumed = program.assumptions();
-    lines.extend(assumed.map(|line| format!("assumed, and checked by debug runs alone: {line}")));
+    lines.extend(assumed.map(|(line, watched)| assumption(line, watched)));
     // Names in a plan from elsewhere may hold anything.
     lines.iter().map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n")
 }
@@ -49,6 +49,16 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
 fn told(node: NodeId, words: &str, label: Option<String>) -> String {
     let label = label.map_or_else(String::new, |label| format!(" ({label})"));
     format!("%{} is {words}{label}", node.number())
+}
+
+/// A range that a program assumes at a line.
+pub(crate) fn assumption(line: &Source, watched: bool) -> String {
+    let checked = if watched {
+        "assumed, and a run ends where it doesn't hold (under astra-fair a debug run alone)"
+    } else {
+        "known by how it is made, and checked by debug runs alone"
+    };
+    format!("{checked}: {line}")
 }
 
 /// What is kept, and what for.
@@ -99,6 +109,6 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
         "outputs": outputs.collect::<Vec<_>>(),
         "kept": kept.collect::<Vec<_>>(),
         "keeps": keeps.collect::<Vec<_>>(),
-        "assumptions": program.assumptions().map(ToString::to_string).collect::<Vec<_>>(),
+        "assumptions": program.assumptions().map(|(line, _)| line.to_string()).collect::<Vec<_>>(),
     })
 }

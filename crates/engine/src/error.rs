@@ -20,6 +20,9 @@ pub enum Error {
     /// The plan or the values given don't fit; nothing was sent.
     #[error("{0}")]
     Refused(String),
+    /// A number was outside of a range that the program assumes. All know it, and nothing else was opened.
+    #[error("a number was outside of a range that the program assumes")]
+    OutsideAssumed,
     /// What is left to chance came out as it hardly ever does, and the run can't go on.
     #[error("{0}")]
     Chance(String),
@@ -39,9 +42,12 @@ impl Error {
     pub fn is_failed_check(&self) -> bool {
         match self {
             Self::Session(source) | Self::During { source, .. } => source.is_failed_check(),
-            Self::Refused(_) | Self::Chance(_) | Self::Supply(_) | Self::Store(_) | Self::NoMaterial(_) => {
-                false
-            }
+            Self::Refused(_)
+            | Self::OutsideAssumed
+            | Self::Chance(_)
+            | Self::Supply(_)
+            | Self::Store(_)
+            | Self::NoMaterial(_) => false,
         }
     }
 

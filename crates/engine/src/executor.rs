@@ -4,50 +4,24 @@
 //! finishes, in the same order, whatever has arrived meanwhile. So it computes the next job while the last one travels.
 //! It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
+mod groups;
+
+pub use groups::{MAX_IN_FLIGHT, output_groups};
+
 use crate::job::{self, Job};
 use crate::planted::{Mistake, planted};
 use crate::{Clear, Client, Engine, Error, KeptShare, Material, Participants, Protocol};
+use groups::{groups, look};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_net::Phase;
-use tacit_program::plan::{Plan, PublicInput, Reg, Section, Stage};
+use tacit_program::plan::{Plan, PublicInput, Section, Stage};
+use tacit_session::Session;
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
 const WINDOW: usize = 512;
-
-/// Bytes of inputs or outputs that may be sent before others' are received.
-const MAX_IN_FLIGHT_BYTES: u64 = (MAX_IN_FLIGHT * job::MESSAGE_BYTES) as u64;
-
-/// Messages of one output that an engine sends before it receives any of the same output. An output of more is the
-/// last of its group, so its other messages follow when it is revealed.
-pub const MAX_IN_FLIGHT: usize = WINDOW;
-
-/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`MAX_IN_FLIGHT_BYTES`]
-/// in all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait for
-/// room.
-fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
-    let (mut groups, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
-    for reg in regs {
-        let register = plan.register(reg);
-        bytes += (register.len() as u64 * register.domain.bits()).div_ceil(8);
-        end += 1;
-        if bytes > MAX_IN_FLIGHT_BYTES {
-            groups.push(start..end);
-            (start, bytes) = (end, 0);
-        }
-    }
-    if start < end {
-        groups.push(start..end);
-    }
-    groups
-}
-
-/// The groups in which outputs are sent and opened. A protocol that checks what it opens does so once for each.
-pub fn output_groups(plan: &Plan) -> Vec<Range<usize>> {
-    groups(plan, plan.outputs.iter().map(|output| output.reg))
-}
 
 /// What one endpoint has at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,9 +101,16 @@ pub fn run_party_on(
 fn run(mut walk: Walk<'_>, kept: &[Arc<KeptShare>], inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
     let result = walk.run(kept, inputs);
     if let (Err(error), Some(session)) = (&result, walk.engine.session()) {
-        session.abort(&error.to_string());
+        tell(error, session);
     }
     result
+}
+
+/// Tells others that a run ends here, unless all of them know.
+fn tell(error: &Error, session: &mut Session) {
+    if *error != Error::OutsideAssumed {
+        session.abort(&error.to_string());
+    }
 }
 
 /// Preprocessing: makes material for `count` instances of a plan, and hands over what is ready: `keep` gets every
@@ -166,7 +147,7 @@ pub fn run_client(
     let me = client.session().me();
     let result = client_part(client, plan, participants, inputs, me);
     if let Err(error) = &result {
-        client.session().abort(&error.to_string());
+        tell(error, client.session());
     }
     result
 }
@@ -186,13 +167,14 @@ fn client_part(
         }
     }
     client.session().mesh().set_phase(Phase::Output);
-    let mut outputs = Vec::with_capacity(plan.outputs.len());
-    for (index, output) in plan.outputs.iter().enumerate() {
-        outputs.push(if participants.learns(me, output.to) {
-            Some(client.open_output(index as u32).map_err(|error| error.during(output.node))?)
-        } else {
-            None
-        });
+    let mut outputs = vec![None; plan.outputs.len()];
+    for index in output_groups(plan).into_iter().flatten() {
+        let output = &plan.outputs[index];
+        if participants.learns(me, output.to) {
+            let value = client.open_output(index as u32).map_err(|error| error.during(output.node))?;
+            look(plan, index, &value)?;
+            outputs[index] = Some(value);
+        }
     }
     Ok(Outcome { outputs, rounds: 0, kept: Vec::new() })
 }
@@ -250,13 +232,23 @@ impl Walk<'_> {
         let rounds = self.levels(true)?;
         self.phase(Phase::Verify)?;
         self.engine.check()?;
+        let mut all = output_groups(self.plan).into_iter();
+        let mut outputs = vec![None; self.plan.outputs.len()];
+        if self.plan.guard.is_some() {
+            self.counts_as(Phase::Output);
+            self.outputs(all.next().unwrap_or_default(), &mut outputs)?;
+            self.counts_as(Phase::Verify);
+        }
         let kept = (0..self.plan.keeps.len() as u32).map(|keep| self.engine.keep(keep));
         let mut kept: Vec<KeptShare> = kept.collect::<Result<_, _>>()?;
         if !kept.is_empty() {
             kept = self.observer.keep(kept, self.engine)?;
         }
         self.phase(Phase::Output)?;
-        Ok(Outcome { outputs: self.outputs()?, rounds, kept })
+        for group in all {
+            self.outputs(group, &mut outputs)?;
+        }
+        Ok(Outcome { outputs, rounds, kept })
     }
 
     fn jobs(&self) -> usize {
@@ -398,19 +390,18 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn outputs(&mut self) -> Result<Vec<Option<Clear>>, Error> {
+    fn outputs(&mut self, group: Range<usize>, values: &mut [Option<Clear>]) -> Result<(), Error> {
         let outputs = &self.plan.outputs;
-        let mut values = Vec::with_capacity(outputs.len());
-        for group in output_groups(self.plan) {
-            for index in group.clone() {
-                self.engine.send_output(index as u32).map_err(|error| error.during(outputs[index].node))?;
-            }
-            for index in group {
-                let value = self.engine.open_output(index as u32);
-                values.push(value.map_err(|error| error.during(outputs[index].node))?);
-            }
+        for index in group.clone() {
+            self.engine.send_output(index as u32).map_err(|error| error.during(outputs[index].node))?;
         }
-        Ok(values)
+        for index in group {
+            let value = self.engine.open_output(index as u32);
+            let value = value.map_err(|error| error.during(outputs[index].node))?;
+            value.iter().try_for_each(|value| look(self.plan, index, value))?;
+            values[index] = value;
+        }
+        Ok(())
     }
 
     /// Runs a level's stages. Those that are no circuit's share the circuits' first round. Returns the longest chain
@@ -551,10 +542,15 @@ impl Walk<'_> {
 
     fn phase(&mut self, phase: Phase) -> Result<(), Error> {
         self.observer.phase(phase, self.engine)?;
+        self.counts_as(phase);
+        Ok(())
+    }
+
+    /// What is sent and received from here on is counted so.
+    fn counts_as(&mut self, phase: Phase) {
         if let Some(session) = self.engine.session() {
             session.mesh().set_phase(phase);
         }
-        Ok(())
     }
 
     fn tick(&mut self) -> Result<(), Error> {

@@ -41,6 +41,7 @@ pub static GMW: Additive = Additive {
         .with_openings()
         .with(Feature::Branches)
         .with(Feature::Keep)
+        .with(Feature::Guard)
         .with_product_ands(PRODUCT_ANDS),
     fields: &[],
     preprocessing: &ALL[0][0],

@@ -76,10 +76,12 @@ pub enum Feature {
     /// # Security
     /// It trusts those who know a mask.
     Compose,
+    /// An output that is opened before all others, and before anything is kept ([`crate::plan::Plan::guard`]).
+    Guard,
 }
 
 impl Feature {
-    const ALL: [Self; 29] = [
+    const ALL: [Self; 30] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -109,6 +111,7 @@ impl Feature {
         Self::WideRings,
         Self::Insertion,
         Self::Compose,
+        Self::Guard,
     ];
 
     /// In words, as what a protocol lacks.
@@ -140,6 +143,7 @@ impl Feature {
             Self::ZeroedArms => "arms of zeros",
             Self::Insertion => "sorting by opened comparisons",
             Self::Compose => "numbers from all of their bits at once",
+            Self::Guard => "outputs before others",
         }
     }
 }

@@ -262,7 +262,7 @@ pub struct Itemised {
     pub transfers: u64,
 }
 
-/// What a plan costs by a protocol's cost model: inputs and outputs one round each, operations as many as the
+/// What a plan costs by a protocol's cost model: inputs and outputs one round each, and a guard one, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     let mut breakdown = Itemised { ands: ands(plan), ..Itemised::default() };
@@ -290,7 +290,8 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
         breakdown.charge(output.node, &tariff.price(plan, Step::Output(output)));
     }
     breakdown.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
-    breakdown.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
+    let rounds = u64::from(plan.guard.is_some()) + u64::from(plan.has_outputs());
+    breakdown.total.add_rounds(Phase::Output, rounds);
     breakdown
 }
 

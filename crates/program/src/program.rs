@@ -205,10 +205,12 @@ impl Program {
         depends
     }
 
-    /// The lines at which its author assumes a range, which nothing but a debug run checks.
-    pub fn assumptions(&self) -> impl Iterator<Item = &Source> {
-        let assumed = self.nodes.iter().filter(|node| matches!(node.operation, Operation::Assume { .. }));
-        assumed.map(|node| &self.sources[node.source as usize])
+    /// The lines at which its author assumes a range; and whether a run looks ([`Operation::Assume`]).
+    pub fn assumptions(&self) -> impl Iterator<Item = (&Source, bool)> {
+        self.nodes.iter().filter_map(|node| match node.operation {
+            Operation::Assume { watched, .. } => Some((&self.sources[node.source as usize], watched)),
+            _ => None,
+        })
     }
 
     /// The outputs, in the order in which they were revealed.

@@ -124,6 +124,7 @@ impl Protocol for Replicated {
         let all = Capabilities::TWO_COMPONENTS
             .with(Feature::Compose)
             .with(Feature::Keep)
+            .with(Feature::Guard)
             .with(Feature::PublicInputs);
         match self.zero_sharing {
             ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),

@@ -199,6 +199,7 @@ impl Protocol for ReplicatedMalicious {
                 .without(Feature::Fp61)
                 .without(Feature::Fp128)
                 .with(Feature::Keep)
+                .with(Feature::Guard)
                 .with(Feature::PublicInputs)
                 .with_shuffle(PARTIES as u8)
                 .with_sorts()
@@ -206,7 +207,9 @@ impl Protocol for ReplicatedMalicious {
                 .holding_ranges()
                 .or_bits(TRAFFIC),
             // Numbers are bits where products have no proof.
-            Challenges::FiatShamir => Capabilities::BITS.with(Feature::Keep).with(Feature::PublicInputs),
+            Challenges::FiatShamir => {
+                Capabilities::BITS.with(Feature::Keep).with(Feature::Guard).with(Feature::PublicInputs)
+            }
         }
     }
 

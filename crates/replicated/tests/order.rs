@@ -2,6 +2,8 @@
 
 #[path = "order/cases.rs"]
 mod cases;
+#[path = "order/guard.rs"]
+mod guard;
 #[path = "order/messages.rs"]
 mod messages;
 #[path = "order/openings.rs"]
@@ -139,5 +141,15 @@ fn of_openings() {
     for parameter in [("soundness", "50"), ("soundness", "100")] {
         let table = [&openings::OPENED[..], &table::ANY[1..3]].concat();
         held_to(&[openings::opened(with(&[parameter]), 9)], &table, 1);
+    }
+}
+
+/// Nothing is opened before all have found that all numbers were in their ranges, and that isn't before everybody has accepted.
+#[test]
+fn of_guards() {
+    for parameter in ALL {
+        let case = guard::guarded(with(&[parameter]), 9);
+        let table = [&guard::GUARDED[..], &table::ANY[4..6]].concat();
+        held_to(&[case], &table, 1);
     }
 }

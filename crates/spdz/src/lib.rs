@@ -28,7 +28,7 @@ pub static MASCOT: Additive = Additive {
         security: Security::MaliciousAbort,
         source: "Damgard et al. 2012, Keller et al. 2016",
     },
-    capabilities: Capabilities::masked_opening(Field::Fp128).with(Feature::Keep),
+    capabilities: Capabilities::masked_opening(Field::Fp128).with(Feature::Keep).with(Feature::Guard),
     fields: &FIELDS,
     preprocessing: &Mascot,
 };

@@ -355,7 +355,7 @@ impl Compiled {
             .get(output)
             .ok_or_else(|| Error::Refused(format!("the program has no output {output}")))?;
         decode(declared, &clear.to_elements(self.plan.outputs[output].form)).map_err(|value| {
-            let assumptions = self.program.assumptions().cloned().collect();
+            let assumptions = self.program.assumptions().map(|(line, _)| line.clone()).collect();
             Error::WrongOutput { output, value, assumptions }
         })
     }
@@ -372,6 +372,10 @@ impl Compiled {
     pub(crate) fn aborted(&self, cause: tacit_engine::Error) -> Error {
         match cause {
             tacit_engine::Error::Refused(reason) => Error::Refused(reason),
+            tacit_engine::Error::OutsideAssumed => {
+                let watched = self.program.assumptions().filter(|(_, watched)| *watched);
+                Error::OutsideAssumed { assumptions: watched.map(|(line, _)| line.clone()).collect() }
+            }
             // Before inputs.
             tacit_engine::Error::NoMaterial(none) => Error::NoMaterial(none),
             cause => {

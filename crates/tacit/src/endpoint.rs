@@ -415,7 +415,7 @@ pub(crate) fn party(
         }
     };
     given.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
-    let (mut rounds, mut kept) = (0, Vec::new());
+    let (mut rounds, mut kept, mut outside) = (0, Vec::new(), None);
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
@@ -433,6 +433,11 @@ pub(crate) fn party(
         let outcome =
             executor::run_party_on(protocol, engine.as_mut(), plan, &shares, &inputs, &mut observer);
         let Settling { kept: settled, failed, .. } = observer;
+        // All know it.
+        if let Err(cause @ tacit_engine::Error::OutsideAssumed) = outcome {
+            outside = Some(aborted(cause));
+            break;
+        }
         let outcome = outcome.map_err(|cause| {
             let error = in_check(failed.unwrap_or_else(|| aborted(cause)), engine.as_mut());
             ended(error, engine.as_mut()).after_keeping(&settled)
@@ -456,6 +461,9 @@ pub(crate) fn party(
             None => return Err(error),
         }
     }
+    if let Some(outside) = outside {
+        return Err(outside);
+    }
     let read = keeping.map_or_else(Vec::new, |keeping| keeping.read);
     Ok(Played { rounds, traffic, material: None, read, kept })
 }
@@ -466,6 +474,7 @@ pub(crate) fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed)
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut client =
         endpoint.protocol.client(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    let mut outside = None;
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
@@ -484,11 +493,18 @@ pub(crate) fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed)
         }
         let inputs = feed.inputs(part).map_err(|error| unfed(error, client.as_mut()))?;
         let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs);
+        if let Err(cause @ tacit_engine::Error::OutsideAssumed) = outcome {
+            outside = Some(aborted(cause));
+            break;
+        }
         let outcome = outcome.map_err(|cause| ended(aborted(cause), client.as_mut()))?;
         feed.outputs(part, outcome.outputs).map_err(|error| unfed(error, client.as_mut()))?;
     }
     let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;
     client.close().map_err(aborted)?;
+    if let Some(outside) = outside {
+        return Err(outside);
+    }
     Ok(Played { traffic, ..Played::default() })
 }
 

@@ -54,6 +54,16 @@ pub enum Error {
         /// What happened.
         cause: Cause,
     },
+    /// A number was outside of a range that the program assumes: the run ended before anything that depends on it was revealed
+    /// or kept.
+    #[error(
+        "the run was aborted: a number was outside of a range that the program assumes{}",
+        outside(assumptions)
+    )]
+    OutsideAssumed {
+        /// The lines at which the program assumes ranges.
+        assumptions: Vec<Source>,
+    },
     /// An output has a value that the program can't have computed.
     #[error("output {output} can't be right: {}{}", impossible(value), assumed(assumptions))]
     WrongOutput {
@@ -118,17 +128,32 @@ fn impossible(error: &ValueError) -> String {
 
 /// Why that may be.
 fn assumed(assumptions: &[Source]) -> String {
+    if assumptions.is_empty() {
+        return "; that is a fault in tacit: please report it".to_owned();
+    }
+    format!(
+        ". The program assumes a range{}, and a value was outside one, so the other results are wrong, too, and may tell more \
+         than they should: {WIDER}",
+        lines(assumptions)
+    )
+}
+
+/// Where that may be, and what helps.
+fn outside(assumptions: &[Source]) -> String {
+    format!(
+        "{}; nothing was kept, and of what depends on it nothing was revealed but that it was so: {WIDER}",
+        lines(assumptions)
+    )
+}
+
+const WIDER: &str = "assume wider ranges, of a network by calibrating with samples like these or a larger margin; a debug run on \
+                     made-up data names the line";
+
+fn lines(assumptions: &[Source]) -> String {
     match assumptions {
-        [] => "; that is a fault in tacit: please report it".to_owned(),
-        [first, rest @ ..] => {
-            let more =
-                if rest.is_empty() { String::new() } else { format!(", and at {} other lines", rest.len()) };
-            format!(
-                ". The program assumes a range at {first}{more}, and a value was outside one, so the other results are wrong, \
-                 too, and may tell more than they should: assume wider ranges, of a network by calibrating with samples like \
-                 these or a larger margin; a debug run on made-up data names the line"
-            )
-        }
+        [] => String::new(),
+        [first] => format!(" at {first}"),
+        [first, rest @ ..] => format!(" at {first}, or at one of {} other lines", rest.len()),
     }
 }
 
@@ -192,6 +217,7 @@ impl Error {
         matches!(
             self,
             Self::Aborted { .. }
+                | Self::OutsideAssumed { .. }
                 | Self::BrokeOff { .. }
                 | Self::Feed(_)
                 | Self::NotDestroyed { .. }

@@ -76,6 +76,31 @@ fn fixed_point_and_integers_modulo_stay_too() {
     }
 }
 
+/// Of a run in which a number isn't in its assumed range nothing stays, and the next one is as if it hadn't been.
+#[test]
+fn what_a_run_would_keep_is_not_kept_where_an_assumption_does_not_hold() {
+    let keeps = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[3], Some(SMALL))?;
+        let small = build.assume(x, Range::new(0, 15).unwrap())?;
+        build.keep(small, "x", Uses::default())
+    });
+    for name in NAMES {
+        let mut world = World::new(name);
+        for (numbers, version) in [([1, 2, 15], 1), ([0, 16, 3], 1), ([4, 0, 0], 2)] {
+            let run = world.run(&keeps, &[ints(&numbers)]);
+            if numbers[1] == 16 {
+                let error = run.unwrap_err();
+                assert!(matches!(error, Error::OutsideAssumed { .. }), "{name}: {error}");
+                assert!(error.is_abort() && !error.is_failed_check() && !error.is_attempt());
+            } else {
+                assert_eq!(run.unwrap().report.kept, [format!("x@{version}")], "{name}");
+            }
+        }
+        let read = world.run(&reveals(Recipient::All), &[]).unwrap();
+        assert_eq!(read.outputs, [Some(ints(&[4, 0, 0]))], "{name}");
+    }
+}
+
 /// MACs are under the key of a store's epoch, and so is what is kept.
 #[test]
 fn under_mascot_values_stay_with_the_epoch_of_their_store() {

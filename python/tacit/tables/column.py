@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tacit._functions import where
 from tacit._handles import Unknown
 from tacit._location import fault
+from tacit._ranges import within
 from tacit._tensor import Tensor
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
-from tacit.tables.ranges import within
 from tacit.tables.types import EPOCH, ColumnType, Kind, day_of, halves, hash_of
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from tacit._elementary import divide
 from tacit._functions import concatenate, minimum, where
 from tacit._functions import maximum as _maximum
 from tacit._location import at_one_line, fault
+from tacit._ranges import within
 from tacit._tensor import Tensor, matmul
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.column import Column, column_of, made
 from tacit.tables.facts import Facts
 from tacit.tables.orders import wish
-from tacit.tables.ranges import within
 from tacit.tables.sorting import (
     compact_to_end,
     differs_from_previous,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit._ranges import within
 from tacit._tensor import Tensor, matmul
 from tacit.tables.column import Column, both_valid
-from tacit.tables.ranges import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

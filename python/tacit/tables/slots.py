@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tacit._functions import concatenate, where
 from tacit._location import fault
+from tacit._ranges import within
 from tacit.errors import ProgramError
-from tacit.tables.ranges import within
 from tacit.tables.sorting import parity, summed
 
 if TYPE_CHECKING:

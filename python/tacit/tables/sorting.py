@@ -10,7 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit._functions import concatenate, stack, where
-from tacit.tables.ranges import within
+from tacit._ranges import within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tacit._location import fault
+from tacit._ranges import within
 from tacit._tensor import Tensor
 from tacit.errors import ProgramTypeError
-from tacit.tables.ranges import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -110,9 +110,16 @@ impl Builder {
         next.iter().map(|&result| self.push(Operation::After, &[end, result])).collect()
     }
 
-    /// `a`, of which the author knows that it is in a range of raw values. Nothing checks it but debug runs: what is
-    /// computed of a value outside it is wrong. Where numbers are opened under masks, it is clipped to the range.
+    /// `a`, of which the author knows that it is in a range of raw values. A run in which a value is outside ends without
+    /// outputs, if the protocol can tell in time ([`Feature::Guard`](crate::Feature::Guard)).
     pub fn assume(&mut self, a: NodeId, range: Range) -> Result<NodeId, ProgramError> {
-        self.push(Operation::Assume { range }, &[a])
+        self.push(Operation::Assume { range, watched: true }, &[a])
+    }
+
+    /// `a`, of which a front end knows by how it was made that it is in a range of raw values. Nothing checks it but debug runs:
+    /// what is computed of a value outside it is wrong, and what is wrong then may tell more than it should. Where numbers are
+    /// opened under masks, it is clipped to the range.
+    pub fn narrow(&mut self, a: NodeId, range: Range) -> Result<NodeId, ProgramError> {
+        self.push(Operation::Assume { range, watched: false }, &[a])
     }
 }

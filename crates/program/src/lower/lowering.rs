@@ -58,6 +58,9 @@ pub(super) struct Lowering<'a> {
     pub(super) signs: HashMap<Reg, Reg>,
     /// What is rectified and truncated at once.
     pub(super) rectified: Rectified,
+    /// Bits that have to be 1, or the run ends without outputs; and the first node that has one.
+    pub(super) inside: Vec<Reg>,
+    pub(super) first_inside: Option<NodeId>,
     /// Regions of arms.
     pub(super) regions: HashMap<u32, u32>,
     /// What puts masks of arms in their places, by the arm around and the condition.
@@ -89,6 +92,8 @@ impl<'a> Lowering<'a> {
             injected: HashMap::new(),
             signs: HashMap::new(),
             rectified: Rectified::default(),
+            inside: Vec::new(),
+            first_inside: None,
             regions: HashMap::new(),
             swaps: HashMap::new(),
             conditions: HashMap::new(),

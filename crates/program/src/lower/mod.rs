@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `term` | sums, products and logic of operands that may be public |
 //! | `numbers` | from numbers to bits and back: a strategy for each way that protocols have |
+//! | `guard` | what looks whether numbers are in the ranges that are assumed |
 //! | `number` | comparison, truncation, choice |
 //! | `rectified` | `max(x, 0)` and a truncation as one |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
@@ -29,6 +30,7 @@ mod branch;
 mod circuit;
 mod conv;
 mod fused;
+mod guard;
 mod keep;
 mod lowering;
 mod number;
@@ -178,6 +180,8 @@ impl Lowering<'_> {
             self.offered()?;
         }
         if !reveal_everything {
+            self.guard();
+            self.offered()?;
             for keep in program.keeps() {
                 self.keep(keep);
                 self.offered()?;
@@ -215,7 +219,7 @@ impl Lowering<'_> {
             form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
             form => self.plan.input_as(owner, reg, form),
         }
-        if self.holds_ranges { numbers::three::held(self, reg, ty.range) } else { reg }
+        if self.holds_ranges { numbers::within::held(self, reg, ty.range) } else { reg }
     }
 
     /// What all parties hold, for circuits.
@@ -255,7 +259,7 @@ impl Lowering<'_> {
             | Operation::Sort
             | Operation::SortToo
             | Operation::Within { .. } => unreachable!("this is taken from elsewhere"),
-            Operation::Assume { .. } => self.assumed(operands[0], ty),
+            Operation::Assume { .. } => self.assumed(id, operands[0], ty),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
                 let result = match operation {
@@ -299,7 +303,7 @@ impl Lowering<'_> {
                 self.register(&scaled)
             }
             Operation::Truncate { by, rounding } => match self.rectified.operand(id) {
-                Some(x) => self.rectify(x, *by, *rounding),
+                Some(x) => self.rectify(id, x, *by, *rounding),
                 None => self.truncate(operands[0], *by, *rounding),
             },
             Operation::ShiftRight { by } => self.truncate(operands[0], *by, Rounding::Floor),

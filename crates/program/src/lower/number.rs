@@ -190,13 +190,13 @@ impl Lowering<'_> {
         let secret = operands.iter().find(|id| self.ty(**id).secret).copied().unwrap_or(operands[0]);
         let domain = self.domain(secret);
         let [x, low, high] = [0, 1, 2].map(|at| self.term(operands[at], &ty.shape, domain));
-        self.within(&x, low, high, ranges)
+        self.within(&x, low, high, ranges).0
     }
 
     /// What is assumed to be in a range, where its bits are found by openings under masks: clipped to the range. A mask is as
     /// long as what it hides, and on an author's word it would be too short if the author errs, or an owner gives what
     /// makes the author err: what is opened would show what it should hide.
-    pub(super) fn assumed(&mut self, id: NodeId, ty: &Type) -> Reg {
+    pub(super) fn assumed(&mut self, node: NodeId, id: NodeId, ty: &Type) -> Reg {
         let (all, domain) = (self.ty(id).range, self.domain(id));
         if all == ty.range {
             return self.whole(id);
@@ -204,24 +204,32 @@ impl Lowering<'_> {
         let x = Term::Secret(self.whole(id));
         let [low, high] = [ty.range.lo(), ty.range.hi()].map(|end| Term::integer(end, domain, ty.len()));
         let [least, most] = [Range::point(ty.range.lo()), Range::point(ty.range.hi())];
-        self.within(&x, low, high, [all.sub(least), most.sub(all)])
+        let (clipped, [below, above]) = self.within(&x, low, high, [all.sub(least), most.sub(all)]);
+        if self.is_watched(node) {
+            let outside = self.or(&Term::Secret(below), &Term::Secret(above));
+            let outside = self.register(&outside);
+            let inside = self.not(outside);
+            self.note_inside(inside);
+        }
+        clipped
     }
 
     /// `x + (x < low) (low - x) + (high < x) (high - x)`, where at most one of the two holds. Both comparisons share their
-    /// rounds, and so do both products. `ranges` are those of `x - low` and of `high - x`.
-    fn within(&mut self, x: &Term, low: Term, high: Term, ranges: [Range; 2]) -> Reg {
+    /// rounds, and so do both products. `ranges` are those of `x - low` and of `high - x`. Beside it whether `x` is below, and
+    /// whether it is above.
+    fn within(&mut self, x: &Term, low: Term, high: Term, ranges: [Range; 2]) -> (Reg, [Reg; 2]) {
         let domain = self.domain_of(x);
         let below = self.less(x, &low, ranges[0]);
         let above = self.less(&high, x, ranges[1]);
+        let sides = [below, above].map(|outside| self.register(&outside));
         let mut result = x.clone();
-        for (outside, bound) in [(below, low), (above, high)] {
-            let outside = self.register(&outside);
+        for (outside, bound) in sides.into_iter().zip([low, high]) {
             let outside = Term::Secret(self.inject(outside, domain));
             let change = self.sub(&bound, x);
             let change = self.mul(&outside, &change);
             result = self.add(&result, &change);
         }
-        self.register(&result)
+        (self.register(&result), sides)
     }
 
     /// `max(x, 0)`: x times whether it isn't negative.

@@ -55,6 +55,9 @@ impl Lowering<'_> {
     /// One secret node; where it is one of a section, states and steps have their registers.
     fn secret(&mut self, id: NodeId, in_section: bool) {
         let node = self.program.node(id);
+        if self.is_watched(id) {
+            self.watch(id);
+        }
         if in_section && matches!(node.operation, Operation::State { .. } | Operation::Step) {
             return;
         }
@@ -100,6 +103,7 @@ impl Lowering<'_> {
         let steps = self.program.steps(body);
         let over: Vec<Place> =
             steps.iter().map(|&step| self.place(step, self.program.node(step).operands[0])).collect();
+        let (inside, before) = self.begin_watching(body);
         self.plan.begin_section();
         for (&step, Place { reg, layout, format }) in steps.iter().zip(over) {
             let (first, stride) = (layout.first(), layout.strides[0]);
@@ -108,7 +112,7 @@ impl Lowering<'_> {
             self.put_whole(step, dst, format);
         }
         self.nodes(body.body.clone(), Some(body))?;
-        let mut carry = Vec::with_capacity(states.len());
+        let mut carry: Vec<Local> = self.end_watching(inside, before).into_iter().collect();
         for (&(state, result), &dst) in body.carry.iter().zip(&states) {
             self.begin(result);
             let Place { reg: mut a, mut layout, .. } = self.formed(state, result);

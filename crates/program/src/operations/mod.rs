@@ -210,10 +210,12 @@ pub enum Operation {
     },
     /// A result of a body after its last step, for operands the end of the body and the result.
     After,
-    /// `a`, of which the author knows that raw elements are in a range. Nothing checks it but debug runs.
+    /// `a`, of which the author knows that raw elements are in a range.
     Assume {
         /// The range.
         range: Range,
+        /// Whether a run looks, and ends where it doesn't hold; else nothing checks it but debug runs.
+        watched: bool,
     },
     /// The operand's blocks along its first axis in a uniformly random order that nobody knows.
     Shuffle,
@@ -315,7 +317,7 @@ impl Operation {
             Self::Step => repeat::step(),
             Self::Repeat { times } => repeat::repeat(*times),
             Self::After => repeat::after(),
-            Self::Assume { range } => repeat::assume(*range),
+            Self::Assume { range, watched } => repeat::assume(*range, *watched),
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
             Self::Sort => sort::sort(),
@@ -393,7 +395,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         43 => Operation::Step,
         44 => Operation::Repeat { times: from.u32("number of steps")? },
         45 => Operation::After,
-        46 => Operation::Assume { range: from.range()? },
+        46 => Operation::Assume { range: from.range()?, watched: true },
         47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
         48 => Operation::Shuffle,
         49 => Operation::ShuffleToo,
@@ -407,6 +409,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         60 => Operation::Conv,
         64 => Operation::Sort,
         65 => Operation::SortToo,
+        66 => Operation::Assume { range: from.range()?, watched: false },
         _ => return Ok(None),
     }))
 }

@@ -68,8 +68,8 @@ pub(super) fn after() -> Entry<'static> {
         .not_in_arms(NO_ARM)
 }
 
-pub(super) fn assume(range: Range) -> Entry<'static> {
-    Entry::new("assume", 46, Some(1))
+pub(super) fn assume(range: Range, watched: bool) -> Entry<'static> {
+    Entry::new("assume", if watched { 46 } else { 66 }, Some(1))
         .written(move |out| put_range(out, range))
         .typed(move |name, x| {
             let kind = ordered(name, x[0].kind)?;

@@ -114,7 +114,7 @@ fn operations_that_arms_cannot_have_say_why() {
         O::Step,
         O::Repeat { times: 2 },
         O::After,
-        O::Assume { range },
+        O::Assume { range, watched: true },
         O::Shuffle,
         O::ShuffleToo,
         O::Sort,

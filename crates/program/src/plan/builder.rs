@@ -40,6 +40,7 @@ pub struct Builder {
     /// Those that aren't ended, outer ones first.
     open: Vec<Open>,
     outputs: Vec<OutputOp>,
+    guard: Option<u32>,
     keeps: Vec<KeepOp>,
     /// Registers of masks that a party lacks.
     masks: BTreeMap<Reg, Mask>,
@@ -248,6 +249,17 @@ impl Builder {
         self.outputs.push(OutputOp { reg, form, to, node: self.node });
     }
 
+    /// Opens the bit in `reg` before anything else, once all is checked, and ends the run if it is 0.
+    ///
+    /// # Panics
+    /// If the register is public, or isn't one element, or there is such a bit already.
+    pub fn guard(&mut self, reg: Reg, form: Form) {
+        assert!(self.guard.is_none() && self.shape(reg).cols == 1, "a plan is guarded by one bit");
+        self.needs = self.needs.with(Feature::Guard);
+        self.guard = Some(self.outputs.len() as u32);
+        self.output_as(reg, To::All, form);
+    }
+
     /// Lets nothing be written to `reg` before `other` is written: for large work that goes slab by slab, so that one
     /// slab's registers are free before the next one's are filled.
     pub fn after(&mut self, reg: Reg, other: Reg) {
@@ -368,9 +380,11 @@ impl Builder {
     /// The finished plan.
     ///
     /// # Panics
-    /// If a section isn't ended.
+    /// If a section isn't ended, or a guard isn't the last output.
     pub fn finish(mut self) -> Plan {
         assert!(self.open.is_empty(), "a section isn't ended");
+        let guard = self.guard.map_or(self.outputs.len(), |guard| guard as usize + 1);
+        assert_eq!(guard, self.outputs.len(), "a guard comes after the other outputs");
         let last = self.ready.iter().chain(&self.used).copied().max().unwrap_or(0);
         if !self.registers.is_empty() {
             self.level(last);
@@ -402,6 +416,7 @@ impl Builder {
             levels: self.levels,
             sections: self.sections,
             outputs: self.outputs,
+            guard: self.guard,
             keeps: self.keeps,
             needs: self.needs,
             window: WINDOW,

@@ -177,6 +177,9 @@ pub struct Plan {
     pub sections: Vec<Section>,
     /// Outputs; they come after the last level.
     pub outputs: Vec<OutputOp>,
+    /// The output that is opened once all is checked, to all, before anything is kept and before the other outputs: a bit, 1 if
+    /// all numbers were in the ranges that the program assumes. If it is 0 the run ends there.
+    pub guard: Option<u32>,
     /// What the parties keep; after the outputs.
     pub keeps: Vec<KeepOp>,
     /// What it needs of a protocol.
@@ -226,6 +229,7 @@ impl Plan {
             levels,
             sections,
             outputs,
+            guard,
             keeps,
             needs,
             window: _,
@@ -245,10 +249,18 @@ impl Plan {
         if !kept.is_empty() || !keeps.is_empty() {
             ("kept", kept, keeps).hash(&mut digest);
         }
+        if let Some(guard) = guard {
+            ("guard", guard).hash(&mut digest);
+        }
         if needs.has(Feature::ZeroedArms) {
             "zeroed arms".hash(&mut digest);
         }
         digest.0.finalize().into()
+    }
+
+    /// Whether it has outputs beside a guard.
+    pub fn has_outputs(&self) -> bool {
+        self.outputs.len() > usize::from(self.guard.is_some())
     }
 
     /// Whether all that was computed has to be checked before a level: it has a verified opening.

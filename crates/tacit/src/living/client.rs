@@ -111,7 +111,9 @@ pub(crate) fn ask(
         let is_one = begun.2.len() == endpoint.clients.len();
         match asking.play(begun, links, &chosen, &endpoint, &given, progress) {
             // Another client's doing, as a rule: this one asks again by itself, once.
-            Err(error) if !is_one && is_loss(&error) && asking.is_alone_to_learn() => asking.ask_alone()?,
+            Err(error) if !is_one && may_be_anothers(&error) && asking.is_alone_to_learn() => {
+                asking.ask_alone()?;
+            }
             played => return played,
         }
     }
@@ -124,10 +126,12 @@ fn drawn(compiled: &Compiled) -> Result<u64, Error> {
     Ok(u64::from_le_bytes(id))
 }
 
-/// Whether a run ended since somebody was lost or gave up, and not since a check failed or while one was under way.
-fn is_loss(error: &Error) -> bool {
+/// Whether a run ended since somebody was lost or gave up, or gave what isn't in the ranges that the program assumes, and not since
+/// a check failed or while one was under way.
+fn may_be_anothers(error: &Error) -> bool {
     let is_link = matches!(error, Error::Aborted { cause, .. } if link(cause).is_some());
-    is_link && !error.is_attempt()
+    let is_outside = matches!(error, Error::OutsideAssumed { .. });
+    (is_link || is_outside) && !error.is_attempt()
 }
 
 impl Asking<'_> {

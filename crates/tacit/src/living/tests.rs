@@ -21,6 +21,7 @@ mod certificates;
 mod checks;
 mod drained;
 mod goodbyes;
+mod guarded;
 mod held;
 mod kept;
 mod measured;

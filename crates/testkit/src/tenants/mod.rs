@@ -42,7 +42,11 @@ pub static MACS: Additive = Additive {
 /// Bits alone, and branches: all arms are evaluated, and those that exclude one another share their messages.
 pub static BITS: Additive = Additive {
     spec: spec("model-bits"),
-    capabilities: Capabilities::BITS.with_openings().with(Feature::Branches).with(Feature::Keep),
+    capabilities: Capabilities::BITS
+        .with_openings()
+        .with(Feature::Branches)
+        .with(Feature::Keep)
+        .with(Feature::Guard),
     fields: &[],
     preprocessing: &Dealt { fields: &[], arms: Arms::Apart },
 };
@@ -63,8 +67,11 @@ pub static ZEROED: Additive = Additive {
     preprocessing: &Dealt { fields: &[], arms: Arms::Zeroed },
 };
 
-const PRIMES: Capabilities =
-    Capabilities::masked_opening(Field::Fp128).with_openings().with(Feature::Fp61).with(Feature::Keep);
+const PRIMES: Capabilities = Capabilities::masked_opening(Field::Fp128)
+    .with_openings()
+    .with(Feature::Fp61)
+    .with(Feature::Keep)
+    .with(Feature::Guard);
 
 /// In the order of keys.
 static PRIME_FIELDS: [Domain; 2] = [Domain::Modular(Modulus::Mersenne61), Domain::Modular(Modulus::Prime128)];

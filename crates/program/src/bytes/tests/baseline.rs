@@ -22,7 +22,7 @@ fn float(shape: &[usize], number: f64) -> Value {
 /// An operation's name, and what makes it.
 type Case = (&'static str, fn(&mut Builder, &Inputs) -> Made);
 
-const CASES: [Case; 55] = [
+const CASES: [Case; 56] = [
     ("input", |_, x| Ok(x.int)),
     ("constant", |b, x| {
         let raw = b.public(Dtype::Int, vec![3], vec![-1, 0, 1])?;
@@ -115,6 +115,7 @@ const CASES: [Case; 55] = [
     }),
     ("sort", |b, x| Ok(b.sort(x.int, &[])?[0])),
     ("sort of several", |b, x| Ok(b.sort(x.int, &[x.fixed])?[1])),
+    ("narrow", |b, x| b.narrow(x.other, Range::point(3))),
 ];
 
 fn by_positive(b: &mut Builder, x: &Inputs, divide: fn(&mut Builder, NodeId, NodeId) -> Made) -> Made {
@@ -149,7 +150,7 @@ fn every_operation_has_the_bytes_that_it_always_had() {
         writeln!(table, "{hex} {name}").unwrap();
     }
     // Kept values and arms of branches have tests of their own.
-    assert!(codes.into_iter().eq((0..=49).chain(52..=57).chain(64..=65)), "an operation has no case");
+    assert!(codes.into_iter().eq((0..=49).chain(52..=57).chain(64..=66)), "an operation has no case");
     let baseline = include_str!("../../../../../vectors/programs/operations.txt");
     assert_eq!(table, baseline, "a released program would have another hash");
 }

@@ -67,11 +67,17 @@ impl Pair {
     }
 
     /// The carries into two positions, of which the first is above the lowest that `t` has: the second's tree goes on where the
-    /// first's ends, so both cost what the second alone costs, or an AND or two more.
-    pub(super) fn carries_into(&self, build: &mut circuit::Builder, [low, high]: [usize; 2]) -> [Wire; 2] {
+    /// first's ends, so both cost what the second alone costs, or an AND or two more. Of a position between them also whether
+    /// all bits of the sum from there to the second are 0: an AND or two for the carry into it, and one for each bit.
+    pub(super) fn carries_into(
+        &self,
+        build: &mut circuit::Builder,
+        [low, high]: [usize; 2],
+        zero_from: Option<usize>,
+    ) -> ([Wire; 2], Option<Wire>) {
         let lowest = self.lowest();
         let all = self.leaves(build, lowest..low, true);
-        self.carries_from(build, all, [low, high])
+        self.carries_from(build, all, [low, high], zero_from)
     }
 
     /// The same from the positions below the first.
@@ -80,20 +86,35 @@ impl Pair {
         build: &mut circuit::Builder,
         below: Vec<Span>,
         [low, high]: [usize; 2],
-    ) -> [Wire; 2] {
+        zero_from: Option<usize>,
+    ) -> ([Wire; 2], Option<Wire>) {
         let lowest = self.lowest();
         let mut all = joined(build, below);
         let first = all.generate;
+        // The carry into the position between, and what each from there on generates.
+        let (mut into, mut both) = (None, Vec::new());
         // As deep as what is there already: so the whole is as shallow as a balanced tree.
         let (mut from, mut length) = (low, (low - lowest).next_power_of_two());
         while from < high {
             let to = high.min(from + length);
-            let more = self.leaves(build, from..to, false);
+            let mut more = self.leaves(build, from..to, false);
+            let between = zero_from.filter(|at| (from..to).contains(at)).map_or(0, |at| at - from);
+            if zero_from.is_some_and(|at| at < to) {
+                both.extend(more[between..].iter().map(|span| Some(span.generate)));
+            }
+            let upper = more.split_off(between);
+            let upper = joined(build, upper);
+            let more = if more.is_empty() { vec![upper] } else { vec![joined(build, more), upper] };
+            if zero_from.is_some_and(|at| (from..to).contains(&at)) {
+                // By itself, so that the tree gets no deeper.
+                into = Some(if between == 0 { all } else { join(build, &[all, more[0]]) }.generate);
+            }
             let more = joined(build, more);
             all = join(build, &[all, more]);
             (from, length) = (to, 2 * length);
         }
-        [first, all.generate]
+        let zeros = zero_from.zip(into).map(|(at, into)| self.is_zero_after(build, at, Some(into), &both));
+        ([first, all.generate], zeros)
     }
 
     /// The bit of the sum at a position.
@@ -112,19 +133,30 @@ impl Pair {
     /// Whether the bits of the sum from a position on, which isn't the last, are all 0.
     pub(super) fn is_zero_from(&self, build: &mut circuit::Builder, position: usize) -> Wire {
         let carry = self.carry_into(build, position);
-        self.is_zero_after(build, position, carry)
+        let both = self.both_from(build, position);
+        self.is_zero_after(build, position, carry, &both)
     }
 
-    /// The same where the carry into that position is known. In a sum of zeros a carry leaves each position where `s` or `t` is
-    /// set, so no tree is needed to know the carries after it. The one that is known comes late, and so is looked at last.
-    fn is_zero_after(&self, build: &mut circuit::Builder, position: usize, carry: Option<Wire>) -> Wire {
-        let above: Vec<Option<Wire>> = (position..self.s.len() - 1)
-            .map(|at| {
-                let is_second = at >= self.lowest();
-                is_second.then(|| build.and(self.first(at), self.second(at)))
-            })
-            .collect();
-        let above = self.zeros_above(build, position, &above);
+    /// Whether both bits are set, at each position from one on, where there are two.
+    fn both_from(&self, build: &mut circuit::Builder, position: usize) -> Vec<Option<Wire>> {
+        let both = (position..self.s.len()).map(|at| {
+            let is_second = at >= self.lowest() && at + 1 < self.s.len();
+            is_second.then(|| build.and(self.first(at), self.second(at)))
+        });
+        both.collect()
+    }
+
+    /// Whether the bits of the sum are 0 at a position and those after it, as many as `both` is said of, where the carry into that
+    /// position is known. In a sum of zeros a carry leaves each position where `s` or `t` is set, so no tree is needed to know the
+    /// carries after it. The one that is known comes late, and so is looked at last.
+    fn is_zero_after(
+        &self,
+        build: &mut circuit::Builder,
+        position: usize,
+        carry: Option<Wire>,
+        both: &[Option<Wire>],
+    ) -> Wire {
+        let above = self.zeros_above(build, position, &both[..both.len() - 1]);
         let first = self.apart(build, position);
         let first = carry.map_or(first, |carry| build.xor(first, carry));
         let first = build.not(first);
@@ -160,13 +192,14 @@ impl Pair {
         let lowest_bit = self.apart(build, 0);
         zeros.push(build.not(lowest_bit));
         let is_power = all(build, zeros);
-        let [into, out] = self.carries_from(build, below, [position, position + 1]);
+        let ([into, out], _) = self.carries_from(build, below, [position, position + 1], None);
         let apart = self.apart(build, position);
         let bit = build.xor(apart, into);
         let is_less = build.not(is_power);
         let is_more = build.and(bit, is_less);
         let is_not_more = build.not(is_more);
-        let above = self.is_zero_after(build, position + 1, Some(out));
+        let both = self.both_from(build, position + 1);
+        let above = self.is_zero_after(build, position + 1, Some(out), &both);
         build.and(is_not_more, above)
     }
 

@@ -7,7 +7,7 @@
 //! | `masked` | masked openings in a field, where bools are elements too |
 //! | `bits` | numbers are bits, and what is done with them is a circuit |
 //!
-//! `carries` has the circuits on the bits of additive components.
+//! `carries` has the circuits on the bits of additive components, and `within` whether these are of numbers in a range.
 
 pub(super) mod bits;
 mod carries;
@@ -16,6 +16,7 @@ pub(super) mod masked;
 pub(super) mod room;
 pub(super) mod three;
 mod two;
+pub(super) mod within;
 
 use super::lowering::Lowering;
 use super::term::Term;

@@ -40,7 +40,7 @@ use super::carries::{Pair, complement, majority};
 use super::conversions::{Conversions, msb};
 use crate::lower::lowering::Lowering;
 use crate::lower::term::{Term, limbs};
-use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Operand, Reg, Register};
+use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Operand, Reg};
 use crate::types::Range;
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
@@ -88,95 +88,39 @@ impl Conversions for ThreeComponents {
     }
 }
 
-/// `x >> by` as [`Conversions::shift`] has it, and bit `place` of `x` as a number; the bit is above bit `by` and below the topmost.
+/// Where the sign of a number stands that is shifted and rectified.
+#[derive(Clone, Copy)]
+pub(in crate::lower) struct Place {
+    /// Its position, above the bits that are dropped and below the topmost.
+    pub(in crate::lower) sign: u8,
+    /// The position from which the bits below the sign have to be 0 unless that is set, if any; above those that are dropped, of
+    /// which there are two at least.
+    pub(in crate::lower) bound: Option<u8>,
+}
+
+/// `x >> by` as [`Conversions::shift`] has it, and the sign of `x` as a number. If there is a bound, whether numbers keep it is
+/// noted ([`Lowering::note_inside`]).
 ///
-/// For k = `place` + 1 what the bit alone takes, k - 1 ANDs in full adders and those of a tree of k - 2 positions, and 3 ANDs for
-/// the wrap; seven products, and as many rounds as the bit alone and two.
-pub(in crate::lower) fn shift_and_bit(
+/// For k = `sign` + 1 what the sign alone takes, k - 1 ANDs in full adders and those of a tree of k - 2 positions, and 3 ANDs for
+/// the wrap; seven products, and as many rounds as the sign alone and two. A bound takes an AND for each bit between it and the
+/// sign, an AND or two more, and a round.
+pub(in crate::lower) fn shift_and_sign(
     lowering: &mut Lowering<'_>,
     x: Reg,
     by: u8,
-    place: u8,
+    place: Place,
 ) -> (Term, Term) {
     let shape = lowering.plan.shape(x);
     let shifted = lowering.fresh(shape.domain, shape.cols);
     lowering.plan.local(Local::ShiftComponents { a: x, by, dst: shifted });
-    match carry_and_wrap(lowering, x, by, Some(place.into())) {
-        (missing, Some(bit)) => (lowering.add(&Term::Secret(shifted), &missing), bit),
-        (_, None) => unreachable!("a bit was asked for"),
+    match carry_and_wrap(lowering, x, by, Some(place)) {
+        (missing, Some(sign)) => (lowering.add(&Term::Secret(shifted), &missing), sign),
+        (_, None) => unreachable!("a sign was asked for"),
     }
-}
-
-/// Elements of a ring that may be any, as numbers in `range`: if one of them is outside, all are the least number of it. With k
-/// bits of the range's length, of 64: a full adder for each bit, a carry out of k bits and 2 (64 - k) - 1 ANDs; an AND and a product
-/// for each number, and one bit as a number. Unless the length is a power of two, k ANDs more where it is one and 1, as between
-/// -2^j and 2^j, and else a sign of k + 1 bits.
-///
-/// Let `m = hi - lo` be less than half of the ring, and below 2^k. `t = x - lo` is in `0..=m` if its bits from k on are 0 and
-/// `m - t`, which has k + 1 bits then, isn't negative; for `m = 2^(k-1)`, if bit k - 1 of `t` is 0, or all below it. What is outside
-/// a larger range is in one that is less than half.
-pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) -> Reg {
-    let Register { domain: Domain::Ring(width), cols, .. } = lowering.plan.shape(x) else { return x };
-    let (domain, size) = (Domain::Ring(width), 1_i128 << width.bits());
-    let length = range.hi() - range.lo() + 1;
-    if length >= size || cols == 0 {
-        return x;
-    }
-    let is_wide = length > size / 2;
-    let (first, last) = if is_wide { (range.hi() + 1, range.lo() - 1) } else { (range.lo(), range.hi()) };
-    // One of them is outside a range that leaves out fewer: it is none of these, which go on from the largest element of the ring
-    // to its smallest. `m` may be 0 there.
-    let most = (last - first).rem_euclid(size);
-    let bits = (1..64).find(|&bits| most < 1 << bits).unwrap_or(64);
-    let number = Term::Secret(x);
-    let first = Term::integer(first, domain, cols);
-    let above_first = lowering.sub(&number, &first);
-    let above_first = lowering.register(&above_first);
-    // Carries come from below, and so there is something below.
-    let is_power = bits > 2 && most == 1 << (bits - 1);
-    let within_power = of_sum(lowering, above_first, lowering.bits_of(above_first), false, |build, sum| {
-        if is_power {
-            sum.is_at_most_power(build, bits as usize - 1)
-        } else {
-            sum.is_zero_from(build, bits as usize)
-        }
-    });
-    let mut within = Term::Secret(within_power);
-    if !is_power && most + 1 < 1 << bits {
-        let last = Term::integer(most, domain, cols);
-        let left = lowering.sub(&last, &Term::Secret(above_first));
-        let range = Range::point(most).hull(Range::point(most + 1 - (1 << bits)));
-        let beyond = lowering.sign(&left, range);
-        let beyond = lowering.register(&beyond);
-        let not_beyond = Term::Secret(lowering.not(beyond));
-        within = lowering.and(&within, &not_beyond);
-    }
-    let mut holds = lowering.register(&within);
-    if is_wide {
-        holds = lowering.not(holds);
-    }
-    let mut left = cols;
-    while left > 1 {
-        // Halves, which share the bit in the middle of an odd number of them.
-        let half = left.div_ceil(2);
-        let part = Layout::whole(&[half]);
-        let upper = Layout { offset: left - half, ..part.clone() };
-        let [a, b] = [part, upper].map(|walk| Term::Secret(lowering.gathered(holds, walk)));
-        let both = lowering.and(&a, &b);
-        holds = lowering.register(&both);
-        left = half;
-    }
-    let holds = lowering.inject(holds, domain);
-    let everywhere = Term::Secret(lowering.gathered(holds, Layout::whole(&[1]).broadcast(&[cols])));
-    let least = Term::integer(range.lo(), domain, cols);
-    let above_least = lowering.sub(&number, &least);
-    let product = lowering.mul(&everywhere, &above_least);
-    let held = lowering.add(&least, &product);
-    lowering.register(&held)
 }
 
 /// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.
-fn of_sum(
+pub(super) fn of_sum(
     lowering: &mut Lowering<'_>,
     a: Reg,
     bits: u32,
@@ -198,8 +142,8 @@ fn of_sum(
     dst
 }
 
-/// `c - w 2^(k-by)`; and, as a number, a bit of the sum, if one is asked for.
-fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, bit: Option<usize>) -> (Term, Option<Term>) {
+/// `c - w 2^(k-by)`; and, as a number, the sign of the sum, if it is asked for.
+fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, place: Option<Place>) -> (Term, Option<Term>) {
     let shape = lowering.plan.shape(x);
     let bits = shape.domain.bits();
     let (low, top) = (usize::from(by), bits as usize - 1);
@@ -214,29 +158,48 @@ fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, bit: Option<usize
     };
     let wraps = [majority(&mut build, tops), build.not(neither)];
     let mut carries = vec![sum.second(low)];
-    let asked = match bit {
+    let mut asked = Vec::new();
+    match place {
         // Nothing is carried into the lowest positions.
-        Some(bit) if low > 1 => {
-            let [into_low, into_bit] = sum.carries_into(&mut build, [low, bit]);
-            carries.push(into_low);
-            let apart = sum.apart(&mut build, bit);
-            Some(build.xor(apart, into_bit))
+        Some(Place { sign, bound }) if low > 1 => {
+            let sign = usize::from(sign);
+            let (into, zeros) = sum.carries_into(&mut build, [low, sign], bound.map(usize::from));
+            carries.push(into[0]);
+            let apart = sum.apart(&mut build, sign);
+            let negative = build.xor(apart, into[1]);
+            asked.push(negative);
+            asked.extend(zeros.map(|zeros| {
+                let positive = build.not(negative);
+                let beyond = build.not(zeros);
+                let outside = build.and(positive, beyond);
+                build.not(outside)
+            }));
         }
-        bit => {
+        _ => {
             carries.extend(sum.carry_into(&mut build, low));
-            bit.map(|bit| sum.bit(&mut build, bit))
+            asked.extend(place.map(|place| sum.bit(&mut build, place.sign.into())));
         }
-    };
+    }
     let modulus = shape.domain.modulus();
     let weight = modulus.sub(0, 1 << (bits - u64::from(by)));
     let weighted: Vec<(circuit::Wire, u128)> =
         carries.into_iter().map(|carry| (carry, 1)).chain(wraps.map(|wrap| (wrap, weight))).collect();
     let (mut outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
-    outputs.extend(asked);
-    let dst = lowering.plan.bits(1, outputs.len() * shape.cols);
+    outputs.extend(&asked);
+    let all = outputs.len();
+    let mut dst = lowering.plan.bits(1, all * shape.cols);
     let circuit = Arc::new(build.finish(vec![outputs]));
     let inputs = [0, 1, 2].map(|component| Operand::Component { a: x, component, negate: false }).to_vec();
     lowering.evaluate_circuit(&circuit, inputs, dst);
+    if asked.len() == 2 {
+        // The last one is no number.
+        let [rest, inside] = [(0, all - 1), (all - 1, 1)].map(|(offset, length)| {
+            let layout = Layout { offset, shape: vec![shape.cols, length], strides: vec![all as isize, 1] };
+            lowering.gathered(dst, layout)
+        });
+        lowering.note_inside(inside);
+        dst = rest;
+    }
     weighted_sum(lowering, dst, shape.cols, &weights, shape.domain)
 }
 

@@ -61,7 +61,7 @@ impl Conversions for TwoComponents {
 }
 
 /// A bit of each number, from the low bits of `S` and `T`, or, where `less_one`, of `S` and `T - 1`.
-fn of_sum(
+pub(super) fn of_sum(
     lowering: &mut Lowering<'_>,
     a: Reg,
     bits: u32,

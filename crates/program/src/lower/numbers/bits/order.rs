@@ -6,13 +6,13 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit};
 
 use super::element::style;
-use super::gates::{Columns, Word};
+use super::gates::{Columns, Word, less};
 use super::operand::Term;
 use crate::lower::lowering::Lowering;
 use crate::lower::sort::{Keys, NUMBERS};
 use crate::node::NodeId;
 use crate::plan::{Domain, Insertion, Local, Operand, Public, Reg};
-use crate::types::Dtype;
+use crate::types::{Dtype, Range};
 use crate::width::Format;
 
 impl Lowering<'_> {
@@ -124,6 +124,19 @@ impl Lowering<'_> {
         self.plan.local(Local::Insertion(Insertion::Numbers { block, words, at, dst: numbers }));
         self.plan.local(Local::XorPublic { a, c: Public::Register(numbers), dst });
         dst
+    }
+
+    /// Whether each element is in a range.
+    pub(in crate::lower) fn numbers_within(&mut self, id: NodeId, range: Range) -> Reg {
+        let number = self.number(id);
+        let term = Term::Register(Operand::Each(self.laid(&number)), number.format());
+        self.evaluate(&[term], self.ty(id).len(), |b, style, words| {
+            let [low, high] = [range.lo(), range.hi()].map(|end| Word::constant(b, end));
+            let below = less(b, style, &words[0], &low);
+            let above = less(b, style, &high, &words[0]);
+            let [not_below, not_above] = [below, above].map(|outside| b.not(outside));
+            vec![b.and(not_below, not_above)]
+        })
     }
 
     /// Whether words are less than others.
