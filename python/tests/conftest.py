@@ -9,9 +9,11 @@ import hypothesis
 if TYPE_CHECKING:
     import pytest
 
-# A failing example prints the line that runs it again. Quick runs draw the same examples each time, so that a commit that
-# passed passes again; long ones draw new ones.
-hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, print_blob=True, derandomize=True)
+# A failing example prints the line that runs it again. Quick runs draw the same examples each time, so that a
+# commit that passed passes again; long ones draw new ones.
+hypothesis.settings.register_profile(
+    "quick", max_examples=25, deadline=None, print_blob=True, derandomize=True
+)
 hypothesis.settings.register_profile("long", max_examples=1000, deadline=None, print_blob=True)
 
 
