@@ -275,10 +275,11 @@ class Plan:
     def _given(self) -> list[str]:
         """Lines on what it is, and what comes in."""
         lines = [f"plan {self._name}, hash {self.hash[:16]}"]
-        for given in self.inputs:
+        for given, declared in zip(self.inputs, self._program.inputs(), strict=True):
             low, high = given.range
-            of = f"{given.dtype} {given.shape}"
-            lines.append(f"  {given.owner} gives {given.name}: {of}, {low:g} to {high:g}")
+            of = f"{given.dtype} {given.shape}, {low:g} to {high:g}"
+            usual = given.dtype.default_limits == (declared.low, declared.high)
+            lines.append(f"  {given.owner} gives {given.name}: {of}{' (default range)' if usual else ''}")
         return lines + [
             f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept
         ]

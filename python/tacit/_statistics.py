@@ -190,10 +190,16 @@ def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
         return quotient.astype(dtype)
     except ProgramError:
         low, high = of.range
+        most = max(map(abs, quotient.range))
+        room = math.sqrt(dtype.real(dtype.limits[1]) / most) * max(abs(low), abs(high))
+        room = 2.0 ** math.floor(math.log2(room))
+        bits = math.floor(63 - math.log2(most))
+        coarser = f"use fixed({bits}), or " if bits >= 1 else ""
         raise fault(
             ProgramError,
             f"squares of numbers from {low:g} to {high:g} have no room in {dtype}",
-            "declare a narrower range=(low, high), fewer fraction bits, or take the standard deviation",
+            f"declare range=(low, high) for what is given: up to {room:g} there is room; else {coarser}"
+            "take the standard deviation",
         ) from None
 
 

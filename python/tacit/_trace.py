@@ -35,9 +35,6 @@ P = ParamSpec("P")
 ARM = "an arm of a branch"
 """What is being traced there, in words."""
 
-DEFAULT_BITS = 47
-"""Bits of a raw value where no range is declared: less than 2**31 for fixed(16). It leaves room for sums."""
-
 
 def secret(
     owner: str,
@@ -409,9 +406,8 @@ def _raw_range(declared: Secret | Kept) -> tuple[int | None, int | None]:
     """A range in raw values; ends of fixed point are rounded as inputs are."""
     dtype = declared.dtype
     if declared.range is None:
-        if isinstance(declared, Secret) and dtype.kind in ("int", "fixed"):
-            low, high = dtype.limits
-            return max(low, -(1 << DEFAULT_BITS)), min(high, (1 << DEFAULT_BITS) - 1)
+        if isinstance(declared, Secret) and dtype.default_limits is not None:
+            return dtype.default_limits
         return dtype.limits if dtype.kind == "int" else (None, None)
     if dtype.kind == "int":
         return int(declared.range[0]), int(declared.range[1])

@@ -8,6 +8,9 @@ from typing import Literal, TypeAlias
 MAX_FRACTION = 32
 """Fraction bits that a declared fixed-point number may have."""
 
+DEFAULT_BITS = 47
+"""Bits of a raw value where no range is declared: less than 2**31 for fixed(16). It leaves room for sums."""
+
 PRIMES = {61: 2**61 - 1, 128: 2**128 - 159}
 """The prime moduli, by the bits of their elements."""
 
@@ -42,6 +45,14 @@ class DType:
             return 0, self.modulus - 1
         half = 1 << ((64 if self.kind == "fixed" else self.bits) - 1)
         return -half, half - 1
+
+    @property
+    def default_limits(self) -> tuple[int, int] | None:
+        """The least and the largest raw value of a secret without a declared range; `None` if it has none."""
+        if self.kind not in ("int", "fixed"):
+            return None
+        low, high = self.limits
+        return max(low, -(1 << DEFAULT_BITS)), min(high, (1 << DEFAULT_BITS) - 1)
 
     @property
     def modulus(self) -> int | None:

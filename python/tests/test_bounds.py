@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,3 +120,30 @@ def test_deviations_of_large_numbers_are_off_by_what_differences_are() -> None:
     pay[:20] = np.floor(random.uniform(0, 3, (20, 800)) * 2**16) / 2**16 + 250_000
     got = evaluated(lambda x: x.std(axis=1), pay, 16, 0, 500_000)
     assert (abs(got - pay.std(axis=1)) <= 2.0**-6).all()
+
+
+@pytest.mark.parametrize("count", [2, 100])
+@pytest.mark.parametrize("method", ["var", "std"])
+def test_a_refused_deviation_says_what_has_room(method: str, count: int) -> None:
+    def traced(dtype: tacit.DType, most: float | None) -> tacit.Plan:
+        limits = None if most is None else (-most, most)
+        given = tacit.secret("a", shape=count, dtype=dtype, range=limits)
+        return tacit.function(lambda x: tacit.reveal(getattr(x, method)())).trace(given)
+
+    def hint(most: float | None) -> str:
+        with pytest.raises(tacit.ProgramError, match=r"room") as refused:
+            traced(tacit.fixed(16), most)
+        return str(refused.value)
+
+    # Nothing is declared; then, of a variance, the type has no room for squares.
+    for most in (None, *([3e7] if method == "var" else [])):
+        said = hint(most)
+        number = re.search(r"up to (\S+)(?: have room| there is room)", said)
+        assert number is not None, said
+        room = float(number[1])
+        traced(tacit.fixed(16), room)
+        if most is not None:
+            assert room >= 4e6
+            coarser = re.search(r"use fixed\((\d+)\)", said)
+            assert coarser is not None, said
+            traced(tacit.fixed(int(coarser[1])), most)

@@ -176,6 +176,16 @@ def test_a_plan_shows_its_operations(capsys: pytest.CaptureFixture[str]) -> None
     named = tacit.function(lambda x: {"\x1b[2Jé": tacit.reveal(x)}).trace(tacit.secret("bob\x07"))
     assert "bob\\x07 gives x" in str(named)
     assert "[2Jé']: fixed(16)" in repr(named)
+    assert "default range" not in text
+    usual = tacit.function(lambda x, n, m, b: tacit.reveal(x + n + m + b)).trace(
+        tacit.secret("a"),
+        tacit.secret("a", dtype=tacit.int8),
+        tacit.secret("a", dtype=tacit.int64, range=(-5, 5)),
+        tacit.secret("a", dtype=tacit.bool_),
+    )
+    given = [line for line in str(usual).splitlines() if " gives " in line]
+    assert [line.endswith(" (default range)") for line in given] == [True, True, False, False]
+    assert "x: fixed(16) (), -2.14748e+09 to 2.14748e+09 (default range)" in given[0]
     assert "\x1b" not in str(named)
     long = tacit.function(lambda x: tacit.reveal(sum(x[i] * (i + 2) for i in range(60)))).trace(A)
     assert "more; plan.show() prints them all" in str(long)

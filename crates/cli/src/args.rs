@@ -13,7 +13,7 @@ pub(crate) use options::{
     number_of_parties,
 };
 pub(crate) use serve::ServeArgs;
-pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
+pub(crate) use state::{FolderArgs, LookArgs, RefreshArgs, StateArgs, StateCommand};
 
 use crate::net::NetArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};

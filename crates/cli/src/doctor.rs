@@ -10,6 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tacit::advanced::net::setup::{Seen, enrolled, hello, look};
+use tacit::advanced::session::VERSION as MESSAGES;
 use tacit::setup::{Config, SetupError};
 
 /// A certificate that ends sooner is told of.
@@ -17,6 +18,8 @@ const MONTH: u64 = 30 * DAY;
 const DAY: u64 = 24 * 3600;
 /// Clocks that differ by more are told of: certificates begin and end by them.
 const CLOCKS: Duration = Duration::from_mins(1);
+/// What is to be done if versions differ.
+const ONE_VERSION: &str = "Give everybody the same version of Tacit";
 /// How long a server on this machine takes to answer at most.
 const OWN: Duration = Duration::from_secs(1);
 
@@ -65,7 +68,7 @@ pub(crate) fn doctor(context: &mut Context<'_>, args: &DoctorArgs) -> Result<(),
     };
     let name = config.names().swap_remove(config.me());
     let (own, links) = (env!("CARGO_PKG_VERSION"), hello::VERSION);
-    let says = format!("Tacit {own}, version {links} of the link protocol");
+    let says = format!("Tacit {own}, versions {links} of the link protocol and {MESSAGES} of runs' messages");
     tell(Finding::new("version", &name, State::Ok, says))?;
     tell(keys(&config, &name))?;
     if let Some(finding) = certificate(&config, &name, SystemTime::now()) {
@@ -169,9 +172,17 @@ fn port(config: &Config, name: &str, within: Duration) -> Finding {
 
 /// What a party that has answered is like.
 fn reached(name: &str, seen: &Seen) -> Vec<Finding> {
-    let Seen { address, round_trip, clock_ahead, serves, differs } = seen;
+    let Seen { address, round_trip, clock_ahead, serves, messages, differs } = seen;
     let state = if *serves { "serves" } else { "waits for a single run" };
     let says = format!("{address} answers in {} and {state}", seconds(round_trip.as_secs_f64()));
+    let version = match *messages {
+        MESSAGES => Finding::new("version", name, State::Ok, "its runs' messages have the same version"),
+        theirs => {
+            let theirs = if theirs == 0 { "an older one".to_owned() } else { format!("version {theirs}") };
+            let says = format!("its runs' messages have {theirs}, and this side's version {MESSAGES}");
+            Finding::new("version", name, State::Wrong, says).advice(ONE_VERSION)
+        }
+    };
     let list = match differs {
         None => Finding::new("list", name, State::Ok, "it has the same parties with the same keys"),
         Some(differs) => Finding::new("list", name, State::Wrong, differs)
@@ -186,7 +197,7 @@ fn reached(name: &str, seen: &Seen) -> Vec<Finding> {
     } else {
         Finding::new("clock", name, State::Ok, says_clock)
     };
-    vec![Finding::new("link", name, State::Ok, says), list, clock]
+    vec![Finding::new("link", name, State::Ok, says), version, list, clock]
 }
 
 fn unreached(name: &str, error: &SetupError) -> Finding {
@@ -194,7 +205,7 @@ fn unreached(name: &str, error: &SetupError) -> Finding {
         SetupError::Refused { .. } => {
             "The keys don't fit the lists: compare fingerprints with its owner, on both sides, and both clocks"
         }
-        SetupError::Differs { .. } => "Give everybody the same version of Tacit",
+        SetupError::Differs { .. } => ONE_VERSION,
         SetupError::Missing { .. } => {
             "Is its server up, its address right, its port open to this machine? A server in the midst of a single run \
              (tacit run) doesn't answer"
@@ -207,6 +218,9 @@ fn unreached(name: &str, error: &SetupError) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::tacit;
+    use hello::Hello;
+    use std::io::{Read, Write};
 
     #[test]
     fn a_certificate_is_told_of_before_it_ends() {
@@ -223,15 +237,72 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_differ_and_lists_that_differ_are_told_of() {
+    fn clocks_versions_and_lists_that_differ_are_told_of() {
         use State::{Ok, Warning, Wrong};
-        let states = |clock_ahead: i64, differs: Option<String>| {
+        let states = |clock_ahead: i64, messages: u16, differs: Option<String>| {
             let (address, round_trip) = ("127.0.0.1:1".parse().unwrap(), Duration::from_secs(1));
-            let seen = Seen { address, round_trip, clock_ahead, serves: true, differs };
+            let seen = Seen { address, round_trip, clock_ahead, serves: true, messages, differs };
             reached("P1", &seen).into_iter().map(|finding| finding.state).collect::<Vec<_>>()
         };
-        assert_eq!(states(-60_900_000, None), [Ok, Ok, Ok]);
-        assert_eq!(states(-61_100_000, None), [Ok, Ok, Warning]);
-        assert_eq!(states(i64::MIN, Some("a name".into())), [Ok, Wrong, Warning]);
+        assert_eq!(states(-60_900_000, MESSAGES, None), [Ok, Ok, Ok, Ok]);
+        assert_eq!(states(-61_100_000, MESSAGES + 1, None), [Ok, Wrong, Ok, Warning]);
+        assert_eq!(states(i64::MIN, 0, Some("a name".into())), [Ok, Wrong, Wrong, Warning]);
+    }
+
+    /// Hears a caller's hello, and answers as P1 would, but for what the test changes in its bytes.
+    fn answers(port: &TcpListener, change: impl FnOnce(&Hello, &mut Vec<u8>)) {
+        let (mut caller, _) = port.accept().unwrap();
+        let (mut heard, mut chunk) = (Vec::new(), [0; 4096]);
+        let asked = loop {
+            let len = caller.read(&mut chunk).unwrap();
+            assert!(len > 0, "it hung up");
+            heard.extend_from_slice(&chunk[..len]);
+            if let Some((hello, _)) = Hello::parse(&heard).unwrap() {
+                break hello;
+            }
+        };
+        let answer = Hello { sender: 1, messages: MESSAGES, ..asked.clone() };
+        let mut bytes = answer.bytes();
+        change(&answer, &mut bytes);
+        caller.write_all(&bytes).unwrap();
+    }
+
+    /// One has a later version of the link protocol, where the version stands in all versions to come; others a later one of a
+    /// session's messages, or one that doesn't say it.
+    #[test]
+    fn a_party_of_another_version_is_told_of_with_what_to_do() {
+        let (port, folder) = (TcpListener::bind("127.0.0.1:0").unwrap(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("parties.toml");
+        let text = format!(
+            "me = \"alice\"\ntransport = \"tcp\"\n[[party]]\nname = \"P0\"\naddress = \"127.0.0.1:1\"\n\
+             [[party]]\nname = \"P1\"\naddress = \"{}\"\n[[client]]\nname = \"alice\"\n",
+            port.local_addr().unwrap()
+        );
+        std::fs::write(&path, text).unwrap();
+        let found = |change: &(dyn Fn(&Hello, &mut Vec<u8>) + Sync)| {
+            let path = path.display().to_string();
+            std::thread::scope(|scope| {
+                scope.spawn(|| answers(&port, change));
+                let (code, said, _) = tacit(&["doctor", &path]);
+                assert_eq!(code, 1, "{said}");
+                said
+            })
+        };
+        let same = found(&|_, _| ());
+        assert!(same.contains("ok       version of P1"), "{same}");
+        let links = hello::VERSION + 1;
+        let said = found(&|_, bytes| bytes[8..10].copy_from_slice(&links.to_le_bytes()));
+        let word = format!("speaks version {links} of the link protocol, this side version");
+        assert!(
+            said.contains("WRONG    link of P1") && said.contains(&word) && said.contains(ONE_VERSION),
+            "{said}"
+        );
+        for (messages, says) in
+            [(MESSAGES + 1, format!("version {}", MESSAGES + 1)), (0, "an older one".into())]
+        {
+            let said = found(&|answer, bytes| *bytes = Hello { messages, ..answer.clone() }.bytes());
+            let word = format!("WRONG    version of P1: its runs' messages have {says}, and this side's");
+            assert!(said.contains(&word) && said.contains(ONE_VERSION), "{said}");
+        }
     }
 }

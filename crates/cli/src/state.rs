@@ -1,15 +1,18 @@
 //! `tacit state`: what a party keeps of programs, and what is to go.
 
-use crate::args::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
+use crate::args::{FolderArgs, LookArgs, RefreshArgs, StateArgs, StateCommand};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::progress::meeting;
 use crate::run::simulation;
+use crate::store::overview;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use tacit::advanced::net::setup::Config;
-use tacit::{About, Fill, Listed, Seat, Standing, State};
+use tacit::advanced::store::EpochStanding;
+use tacit::{About, Fill, Listed, Seat, Standing, State, StorePath};
 
 impl StateArgs {
     /// What a party keeps, if a folder is named.
@@ -34,8 +37,8 @@ impl StateArgs {
 
 pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result<(), Failure> {
     match command {
-        StateCommand::List(folder) => list(context, &look(folder)?),
-        StateCommand::Show { folder, name } => show(context, &look(folder)?, name),
+        StateCommand::List(args) => list(context, &look(args)?, &Epochs::of(args)?),
+        StateCommand::Show { look: args, name } => show(context, &look(args)?, &Epochs::of(args)?, name),
         StateCommand::Refresh(args) => refresh(context, args),
         StateCommand::Export { folder, file } => {
             open(folder)?.export(file)?;
@@ -44,12 +47,12 @@ pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result
         }
         StateCommand::Import { folder, file } => {
             let state = State::import(file, &folder.folder, key(folder)?)?;
-            list(context, &state.list())
+            list(context, &state.list(), &Epochs::default())
         }
         StateCommand::Drop { folder, value } => {
             let mut state = open(folder)?;
             state.drop_value(value)?;
-            list(context, &state.list())
+            list(context, &state.list(), &Epochs::default())
         }
     }
 }
@@ -61,9 +64,47 @@ fn open(args: &FolderArgs) -> Result<State, Failure> {
 }
 
 /// What lies in a folder that is there, whether a server has it open or not.
-fn look(args: &FolderArgs) -> Result<Vec<Listed>, Failure> {
-    refuse_missing(args)?;
-    Ok(State::look(&args.folder, key(args)?)?)
+fn look(args: &LookArgs) -> Result<Vec<Listed>, Failure> {
+    refuse_missing(&args.folder)?;
+    Ok(State::look(&args.folder.folder, key(&args.folder)?)?)
+}
+
+/// How the epochs stand under whose keys values may be, as far as stores say it.
+#[derive(Default)]
+struct Epochs(BTreeMap<[u8; 32], EpochStanding>);
+
+impl Epochs {
+    /// Those of the store that is named; of several parties' stores, as in the one that is worst off: a value is read by all.
+    fn of(args: &LookArgs) -> Result<Self, Failure> {
+        let mut epochs = BTreeMap::new();
+        if let Some(store) = &args.store {
+            for place in StorePath::all_in(store, args.anchors.as_ref())? {
+                for (epoch, standing) in overview(&place)?.known {
+                    let worst = epochs.entry(epoch.0).or_insert(standing);
+                    *worst = standing.max(*worst);
+                }
+            }
+        }
+        Ok(Self(epochs))
+    }
+
+    /// Of the value's epoch, if it has one that a store knows.
+    fn standing(&self, about: &About) -> Option<EpochStanding> {
+        self.0.get(about.key.as_ref()?).copied()
+    }
+
+    /// What is to be said of a value because of its epoch.
+    fn warning(&self, about: &About) -> String {
+        let unread = match self.standing(about) {
+            None | Some(EpochStanding::Here) => return String::new(),
+            Some(EpochStanding::Checking) => {
+                "a check of its epoch has no verdict: unless a run is at it now, the epoch is destroyed when its store is \
+                 opened next, and nobody can read the value any more; then"
+            }
+            Some(EpochStanding::Gone) => "its epoch is destroyed; nobody can read it any more;",
+        };
+        format!("; {unread} drop it at every party (tacit state drop DIR {about})")
+    }
 }
 
 fn refuse_missing(args: &FolderArgs) -> Result<(), Failure> {
@@ -105,17 +146,17 @@ fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure>
 }
 
 /// All that is known of a name.
-fn show(context: &mut Context<'_>, all: &[Listed], name: &str) -> Result<(), Failure> {
+fn show(context: &mut Context<'_>, all: &[Listed], epochs: &Epochs, name: &str) -> Result<(), Failure> {
     let mut versions = all.iter().filter(|listed| listed.about.name == name).peekable();
     if versions.peek().is_none() {
         return Err(Failure::input(format!("nothing is kept under the name {name:?}")));
     }
     for listed in versions {
         if context.json {
-            context.line(&to_json(listed).to_string())?;
+            context.line(&to_json(listed, epochs).to_string())?;
             continue;
         }
-        context.line(&to_text(listed))?;
+        context.line(&to_text(listed, epochs))?;
         if listed.standing != Standing::Dropped {
             details(&listed.about).iter().try_for_each(|line| context.line(&format!("  {line}")))?;
         }
@@ -147,9 +188,10 @@ fn details(about: &About) -> Vec<String> {
     lines
 }
 
-fn list(context: &mut Context<'_>, listed: &[Listed]) -> Result<(), Failure> {
+fn list(context: &mut Context<'_>, listed: &[Listed], epochs: &Epochs) -> Result<(), Failure> {
     for value in listed {
-        context.line(&if context.json { to_json(value).to_string() } else { to_text(value) })?;
+        let said = if context.json { to_json(value, epochs).to_string() } else { to_text(value, epochs) };
+        context.line(&said)?;
     }
     if listed.is_empty() && !context.json {
         context.line("nothing is kept")?;
@@ -173,7 +215,7 @@ pub(crate) fn digits(hash: &[u8]) -> String {
     })
 }
 
-fn to_json(listed: &Listed) -> Json {
+fn to_json(listed: &Listed, epochs: &Epochs) -> Json {
     let about = &listed.about;
     json!({
         "value": about.to_string(),
@@ -184,6 +226,11 @@ fn to_json(listed: &Listed) -> Json {
         "parties": about.parties,
         "sharing": about.sharing,
         "epoch": about.key.map(|key| digits(&key)),
+        "epoch_standing": epochs.standing(about).map(|standing| match standing {
+            EpochStanding::Here => "here",
+            EpochStanding::Checking => "checking",
+            EpochStanding::Gone => "destroyed",
+        }),
         "program": digits(&about.program),
         "readers": about.readers.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
         "learners": about.learners,
@@ -193,7 +240,7 @@ fn to_json(listed: &Listed) -> Json {
     })
 }
 
-fn to_text(listed: &Listed) -> String {
+fn to_text(listed: &Listed, epochs: &Epochs) -> String {
     let about = &listed.about;
     let mut text = format!("{about}: {}", standing(listed));
     if listed.standing == Standing::Dropped {
@@ -211,7 +258,7 @@ fn to_text(listed: &Listed) -> String {
         let _ = write!(text, " and the key of epoch {}", digits(&key[..8]));
     }
     let _ = write!(text, ", of program {}", digits(&about.program[..8]));
-    text + &uses(&about.readers, about.learners.as_deref(), &[])
+    text + &uses(&about.readers, about.learners.as_deref(), &[]) + &epochs.warning(about)
 }
 
 /// Which programs may read a kept value, and who may learn of it, where not all may; and which others may keep later versions.
@@ -238,6 +285,7 @@ mod tests {
     use crate::tests::tacit;
     use std::path::Path;
     use tacit::SavedPlan;
+    use tacit::advanced::store::Store;
     use tacit::program::{Builder, Data, Dtype, Program, Recipient, Uses, Value};
 
     fn save(folder: &Path, name: &str, program: Program) -> String {
@@ -297,39 +345,109 @@ mod tests {
         assert!(code == 2 && error.contains("nothing is kept as"), "{error}");
     }
 
+    /// A folder with stores of `mascot`, and `x` kept under the key of their epoch.
+    struct Mascot {
+        folder: tempfile::TempDir,
+        store: String,
+        state: String,
+    }
+
+    impl Mascot {
+        fn keeping() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name).display().to_string();
+            let (store, state, input) = (path("store"), path("state"), format!("x={}", path("x.npy")));
+            let value = Value { shape: vec![3], data: Data::Int(vec![4, 5, 6]) };
+            npy::write(&folder.path().join("x.npy"), &value).unwrap();
+            let mut build = Builder::new();
+            let x = build.input("P0", "x", Dtype::Int, &[3], tacit::program::Range::new(-9, 9)).unwrap();
+            build.keep(x, "x", Uses::default()).unwrap();
+            let keep = save(folder.path(), "keep.plan", build.finish().unwrap());
+            let own = Self { folder, store, state };
+            own.call(&["offline", "--bits", "64", "--masks", "128"]);
+            own.call(&["run", &keep, "--state", &own.state, "--input", &input]);
+            own
+        }
+
+        fn tacit(&self, args: &[&str]) -> (i32, String) {
+            let mascot = ["--simulate", "--protocol", "mascot", "--store", &self.store];
+            let (code, out, error) = tacit(&[args, &mascot].concat());
+            (code, out + &error)
+        }
+
+        fn call(&self, args: &[&str]) -> String {
+            let (code, said) = self.tacit(args);
+            assert_eq!(code, 0, "{said}");
+            said
+        }
+
+        fn party(&self, name: &str) -> String {
+            format!("{}/{name}", self.state)
+        }
+
+        /// What P1 keeps, by the words that follow.
+        fn list(&self, more: &[&str]) -> String {
+            let (code, listed, error) = tacit(&[&["state", "list", &self.party("P1")], more].concat());
+            assert_eq!(code, 0, "{error}");
+            listed
+        }
+
+        /// The epoch of the newest value.
+        fn epoch(&self) -> String {
+            let newest = self.list(&[]).lines().last().unwrap_or_default().to_owned();
+            newest.split("key of epoch ").nth(1).map(|rest| rest[..16].to_owned()).unwrap_or(newest)
+        }
+    }
+
     #[test]
     fn a_value_moves_to_the_key_of_another_epoch() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).display().to_string();
-        let (store, state) = (path("store"), path("state"));
-        npy::write(&folder.path().join("x.npy"), &Value { shape: vec![3], data: Data::Int(vec![4, 5, 6]) })
-            .unwrap();
-        let mut build = Builder::new();
-        let x = build.input("P0", "x", Dtype::Int, &[3], tacit::program::Range::new(-9, 9)).unwrap();
-        build.keep(x, "x", Uses::default()).unwrap();
-        let keep = save(folder.path(), "keep.plan", build.finish().unwrap());
-        let mascot = ["--simulate", "--protocol", "mascot", "--store", &store];
-        let call = |args: &[&str]| {
-            let (code, out, error) = tacit(&[args, &mascot].concat());
-            assert_eq!(code, 0, "{error}");
-            out + &error
-        };
-        let epoch = || {
-            let (_, listed, _) = tacit(&["state", "list", &format!("{state}/P1")]);
-            let newest = listed.lines().last().unwrap_or_default().to_owned();
-            newest.split("key of epoch ").nth(1).map(|rest| rest[..16].to_owned()).unwrap_or(newest)
-        };
-        call(&["offline", "--bits", "64", "--masks", "128"]);
-        call(&["run", &keep, "--state", &state, "--input", &format!("x={}", path("x.npy"))]);
-        let before = epoch();
-        call(&["offline", "--masks", "64"]);
-        let moved = call(&["state", "refresh", "x", "--state", &state]);
+        let own = Mascot::keeping();
+        let before = own.epoch();
+        own.call(&["offline", "--masks", "64"]);
+        let moved = own.call(&["state", "refresh", "x", "--state", &own.state]);
         assert!(moved.contains("kept x@2"), "{moved}");
-        assert_ne!(epoch(), before);
+        assert_ne!(own.epoch(), before);
         // Without a store shares are fresh, and the key stays.
-        let moved = epoch();
+        let moved = own.epoch();
         let (code, _, error) =
-            tacit(&["state", "refresh", "x", "--state", &state, "--simulate", "--protocol", "mascot"]);
-        assert_eq!((code, epoch()), (0, moved), "{error}");
+            tacit(&["state", "refresh", "x", "--state", &own.state, "--simulate", "--protocol", "mascot"]);
+        assert_eq!((code, own.epoch()), (0, moved), "{error}");
+    }
+
+    /// P0 ends in the midst of a check, as if it were killed: the next opening of its store destroys the epoch.
+    #[test]
+    fn a_value_whose_epoch_is_destroyed_is_told_of() {
+        let own = Mascot::keeping();
+        let list = |more: &[&str]| own.list(&[&["--store", own.store.as_str()], more].concat());
+        let path = Path::new(&own.store);
+        let binding = Store::binding_at(&path.join("P0")).unwrap().unwrap();
+        let open = || Store::open(&path.join("P0"), &path.join("anchors"), &binding).unwrap();
+        assert!(!list(&[]).contains("epoch is destroyed"));
+        assert!(list(&["--json"]).contains(r#""epoch_standing":"here""#));
+        let mut store = open();
+        store.begin_check(store.kept_keys()[0].epoch).unwrap();
+        drop(store);
+        let listed = list(&[]);
+        assert!(
+            listed.contains("a check of its epoch has no verdict: unless a run is at it now"),
+            "{listed}"
+        );
+        assert!(list(&["--json"]).contains(r#""epoch_standing":"checking""#));
+
+        assert!(open().kept_keys().is_empty());
+        let listed = list(&[]);
+        assert!(listed.contains("its epoch is destroyed; nobody can read it any more; drop it"), "{listed}");
+        assert!(list(&["--json"]).contains(r#""epoch_standing":"destroyed""#));
+        let (_, shown, _) = tacit(&["state", "show", &own.party("P1"), "x", "--store", &own.store]);
+        assert!(shown.contains("tacit state drop DIR x@1"), "{shown}");
+        let read = save(own.folder.path(), "read.plan", reads("P1"));
+        let (code, refused) = own.tacit(&["run", &read, "--state", &own.state]);
+        assert!(code != 0 && refused.contains("store of supplies has no more"), "{refused}");
+
+        // Nothing is known of it without the store, and nothing is to be said of what is dropped.
+        assert!(!own.list(&[]).contains("destroyed"));
+        assert!(own.list(&["--json"]).contains(r#""epoch_standing":null"#));
+        tacit(&["state", "drop", &own.party("P1"), "x@1"]);
+        assert_eq!(list(&[]), "x@1: dropped\n");
     }
 }

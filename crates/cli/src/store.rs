@@ -63,12 +63,12 @@ fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> 
     list(context, args)
 }
 
-fn overview(place: &StorePath) -> Result<Overview, Failure> {
+pub(crate) fn overview(place: &StorePath) -> Result<Overview, Failure> {
     Ok(Overview::read(&place.store, &place.anchors).map_err(tacit::Error::from)?)
 }
 
 fn to_json(place: &StorePath, overview: &Overview) -> Json {
-    let Overview { binding, anchor, epochs } = overview;
+    let Overview { binding, anchor, epochs, .. } = overview;
     let epoch = |stock: &Stock| {
         let (standing, unused) = match stock.standing() {
             Standing::Unused(unused) => ("unused", unused),
@@ -101,7 +101,7 @@ fn to_json(place: &StorePath, overview: &Overview) -> Json {
 }
 
 fn to_text(place: &StorePath, overview: &Overview) -> String {
-    let Overview { binding, anchor, epochs } = overview;
+    let Overview { binding, anchor, epochs, .. } = overview;
     let clients = if binding.clients.is_empty() { "none".to_owned() } else { binding.clients.join(", ") };
     let mut text = format!(
         "{}: material of {}, one of {}, for {} ({})\nclients: {clients}\ninputs: {}\nanchor: {}",

@@ -22,6 +22,8 @@ mod native;
 mod observed;
 #[path = "processes/papers.rs"]
 mod papers;
+#[path = "processes/secrets.rs"]
+mod secrets;
 #[path = "processes/servers.rs"]
 mod servers;
 #[path = "processes/streams.rs"]
@@ -58,7 +60,7 @@ fn main() {
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers::servers_answer_one_run_after_another),
         ("a deployment lives by its commands", living::a_deployment_lives_by_its_commands),
-        ("servers log and count", observed::servers_log_and_count_and_tell_nothing_of_inputs),
+        ("servers log and count", observed::servers_log_and_count_and_tell_no_secret),
         (
             "a server stops after failed checks and attempts",
             servers::a_server_stops_after_failed_checks_and_attempts,

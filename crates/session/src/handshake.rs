@@ -52,8 +52,8 @@ pub struct ProgramStep {
     pub place: String,
 }
 
-/// The version of the messages that this code sends and reads, and of what it draws, in which order.
-pub(crate) const VERSION: u32 = 11;
+/// [`tacit_wire::VERSION`], as it is sent.
+pub(crate) const VERSION: u32 = tacit_wire::VERSION as u32;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;

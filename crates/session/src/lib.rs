@@ -26,4 +26,4 @@ pub use handshake::{Agreement, ProgramStep};
 pub use handshake::{key_of_first_messages, read_first_message, write_first_message};
 pub use session::Session;
 pub use tacit_net::{At, Limits, Mesh, Phase};
-pub use tacit_wire::{Draw, PrssStream, step};
+pub use tacit_wire::{Draw, PrssStream, VERSION, step};

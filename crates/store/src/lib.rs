@@ -78,7 +78,7 @@ pub use ledger::WHOLE;
 #[doc(hidden)]
 pub use ledger::{Used, read_ledger, write_ledger};
 pub use material::Material;
-pub use overview::{Overview, Standing, Stock};
+pub use overview::{EpochStanding, Overview, Standing, Stock};
 pub use place::default_anchors;
 pub use store::{Restored, Store};
 pub use taken::{Reserved, Taken};

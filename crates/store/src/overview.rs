@@ -1,5 +1,6 @@
 //! What a store has, for people to look at: nothing is locked, and nothing changed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::index::Shelf;
@@ -16,6 +17,19 @@ pub struct Overview {
     pub anchor: PathBuf,
     /// The shelves of the epochs that have a folder, but for those with a supply's key.
     pub epochs: Vec<Stock>,
+    /// How all epochs stand that ever were here.
+    pub known: BTreeMap<Epoch, EpochStanding>,
+}
+
+/// Whether what hangs on an epoch's key can be used; the worst comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EpochStanding {
+    /// It is here.
+    Here,
+    /// A check on its key has begun and has no verdict. Unless one is under way in this moment, the next opening destroys it.
+    Checking,
+    /// It is destroyed, or used up with its key.
+    Gone,
 }
 
 /// A shelf of an epoch of a store.
@@ -59,12 +73,22 @@ impl Overview {
         let anchor = anchors.join(anchor_name(&hash));
         let [journal, anchored] = [&store.join(JOURNAL), &anchor].map(|path| Ledger::read(path, &hash));
         let (journal, anchored) = (journal?.unwrap_or_default(), anchored?.unwrap_or_default());
+        let here: BTreeSet<Epoch> =
+            files::names(store)?.iter().filter_map(|name| Epoch::parse(name)).collect();
+        let mut known = BTreeMap::new();
+        for (epoch, _) in journal.uses.keys().chain(anchored.uses.keys()) {
+            let standing = match whole(*epoch, [&journal, &anchored]) {
+                used if used.next == Used::DESTROYED || !here.contains(epoch) => EpochStanding::Gone,
+                used if used.pending() => EpochStanding::Checking,
+                _ => EpochStanding::Here,
+            };
+            known.insert(*epoch, standing);
+        }
         let mut epochs = Vec::new();
-        for epoch in files::names(store)?.iter().filter_map(|name| Epoch::parse(name)) {
+        for epoch in here {
             let shelves = Shelf::all_in(&store.join(epoch.to_string()), &hash, epoch)?;
-            let whole = [&journal, &anchored].map(|contents| contents.uses.get(&(epoch, WHOLE)));
             // Then the next opening destroys it.
-            let pending = whole.into_iter().flatten().copied().fold(Used::default(), Used::or).pending();
+            let pending = whole(epoch, [&journal, &anchored]).pending();
             for (shelf, found) in shelves.iter().filter(|(shelf, _)| !binding.is_supply() || **shelf != WHOLE)
             {
                 let next = |contents: &Contents| {
@@ -76,8 +100,14 @@ impl Overview {
                 epochs.push(Stock { epoch, shelf: *shelf, count: found.count(), journal, anchor });
             }
         }
-        Ok(Self { binding, anchor, epochs })
+        Ok(Self { binding, anchor, epochs, known })
     }
+}
+
+/// What journal and anchor say of an epoch as a whole.
+fn whole(epoch: Epoch, ledgers: [&Contents; 2]) -> Used {
+    let said = ledgers.into_iter().filter_map(|contents| contents.uses.get(&(epoch, WHOLE)));
+    said.copied().fold(Used::default(), Used::or)
 }
 
 impl Stock {

@@ -13,3 +13,6 @@ pub use at::At;
 pub use phase::Phase;
 pub use profile::{Profile, ProfileError, Shape};
 pub use prss::{Draw, PrssStream};
+
+/// The version of a session's messages that this code sends and reads, and of what it draws, in which order.
+pub const VERSION: u16 = 11;

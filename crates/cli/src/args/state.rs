@@ -37,11 +37,11 @@ fn filled(text: &str) -> Result<(String, String), String> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateCommand {
     /// Say what a party keeps: of each value its type, where it stands, and what it may be used for
-    List(FolderArgs),
+    List(LookArgs),
     /// Say all that is known of a name: its versions, and who may read them, learn of them and replace them
     Show {
         #[command(flatten)]
-        folder: FolderArgs,
+        look: LookArgs,
         /// What it is called: weights
         #[arg(value_name = "NAME")]
         name: String,
@@ -97,6 +97,20 @@ pub(crate) struct RefreshArgs {
     pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
+}
+
+/// A party's folder of kept values, to be looked at.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LookArgs {
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// The party's folder of supplies, or one with those of all: says also which values can't be read any more, as the epoch
+    /// whose key they are under is destroyed
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// The folder of the store's anchor, as for `tacit store list`
+    #[arg(long, value_name = "DIR", requires = "store")]
+    pub(crate) anchors: Option<PathBuf>,
 }
 
 /// A party's folder of kept values.

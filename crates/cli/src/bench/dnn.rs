@@ -7,7 +7,7 @@ use super::files::Folder;
 use super::measure::protocol;
 use super::party::Bench;
 use super::spec::{BenchArgs, ModelName};
-use super::what::{Network, What};
+use super::workload::{Network, Workload};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ pub(super) fn dnn(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Fai
     if args.experiment.paper {
         return paper::paper(context, args, args.model().map(|_| network));
     }
-    let what = What::Dnn { network, rows, weights: args.weights() };
+    let what = Workload::Dnn { network, rows, weights: args.weights() };
     let folder = Folder::new(context, what, args.quick, args.seed())?;
     let mut spec = args.spec_of(what, 1)?;
     spec.files = Some(folder.files());

@@ -1,6 +1,6 @@
 //! A benchmark's program, operands and right result, where they come from files.
 
-use super::what::What;
+use super::workload::Workload;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::front::Unmade;
@@ -15,7 +15,12 @@ pub(super) struct Folder(tempfile::TempDir);
 
 impl Folder {
     /// Makes what is measured.
-    pub(super) fn new(context: &Context<'_>, what: What, quick: bool, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn new(
+        context: &Context<'_>,
+        what: Workload,
+        quick: bool,
+        seed: u64,
+    ) -> Result<Self, Failure> {
         let folder =
             tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
         let work = json!({"work": what, "quick": quick, "seed": seed}).to_string();

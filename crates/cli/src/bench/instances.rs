@@ -2,7 +2,7 @@
 
 use super::operands::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use super::random_circuit;
-use super::what::What;
+use super::workload::Workload;
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::advanced::engine::{Clear, bytes_of};
@@ -21,7 +21,7 @@ const PART_BITS: usize = 1 << 27;
 const FEW_BLOCKS: usize = 1000;
 
 /// What one of `lanes` lanes runs: all have equally many parts, the last of which may be smaller.
-pub(crate) fn stream(all: What, lane: usize, lanes: usize, window: usize) -> Result<Stream, Failure> {
+pub(crate) fn stream(all: Workload, lane: usize, lanes: usize, window: usize) -> Result<Stream, Failure> {
     let shape = Shape::new(all);
     let instances = |lane: usize| shape.instances(all.part(lane, lanes));
     let parts = instances(0).div_ceil((PART_BITS / shape.bits()).max(1)).max(1);
@@ -40,7 +40,7 @@ pub(crate) fn stream(all: What, lane: usize, lanes: usize, window: usize) -> Res
 }
 
 /// The program of all of it at once.
-pub(crate) fn program(what: What) -> Result<Program, ProgramError> {
+pub(crate) fn program(what: Workload) -> Result<Program, ProgramError> {
     let shape = Shape::new(what);
     shape.program(shape.instances(what))
 }
@@ -60,9 +60,9 @@ enum Shape {
 }
 
 impl Shape {
-    fn new(what: What) -> Self {
+    fn new(what: Workload) -> Self {
         match what {
-            What::Aes { count, shared_key } => {
+            Workload::Aes { count, shared_key } => {
                 let style = if count < FEW_BLOCKS { Style::Shallow } else { Style::Small };
                 if shared_key {
                     let (schedule, encrypt) = (
@@ -74,13 +74,13 @@ impl Shape {
                     Self::Blocks { circuit: Arc::new(aes::encrypt(style, Variant::Aes128)) }
                 }
             }
-            What::Wires { .. } => Self::Wires { circuit: Arc::new(wires()) },
-            What::Branch { arms, gates, wires, seed, .. } => {
+            Workload::Wires { .. } => Self::Wires { circuit: Arc::new(wires()) },
+            Workload::Branch { arms, gates, wires, seed, .. } => {
                 let circuit =
                     |arm| Arc::new(random_circuit::branch(gates, wires, seed.wrapping_add(arm)).circuit);
                 Self::Arms { circuits: (0..arms as u64).map(circuit).collect() }
             }
-            What::And { count, depth } => {
+            Workload::And { count, depth } => {
                 // As many chains as a word has bits, if the count is a multiple.
                 let chains = count / depth;
                 let width: u32 = 1 << chains.trailing_zeros().min(6);
@@ -102,10 +102,12 @@ impl Shape {
         }
     }
 
-    fn instances(&self, what: What) -> usize {
+    fn instances(&self, what: Workload) -> usize {
         match (self, what) {
-            (Self::Chains { width, depth, .. }, What::And { count, .. }) => count / (width * depth),
-            (_, What::Aes { count, .. } | What::Wires { count } | What::Branch { count, .. }) => count,
+            (Self::Chains { width, depth, .. }, Workload::And { count, .. }) => count / (width * depth),
+            (_, Workload::Aes { count, .. } | Workload::Wires { count } | Workload::Branch { count, .. }) => {
+                count
+            }
             _ => unreachable!("a shape is its benchmark's"),
         }
     }
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn lanes_have_equally_many_parts_that_add_up() {
         for (count, lanes) in [(1, 1), (5, 2), (1_000_001, 3), (700_000, 1)] {
-            let what = What::Aes { count, shared_key: false };
+            let what = Workload::Aes { count, shared_key: false };
             let all: Vec<Stream> =
                 (0..lanes).map(|lane| stream(what, lane, lanes, 1 << 17).unwrap()).collect();
             let parts = |lane: &Stream| lane.times + u64::from(lane.rest.is_some());

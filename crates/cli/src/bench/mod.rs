@@ -4,8 +4,10 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures. Oblivious transfers and triples are no programs and have benchmarks of their own ([`ot`], [`triples`]). The
-//! experiments of a paper ([`paper`]) are several such benchmarks.
+//! figures.
+//!
+//! Oblivious transfers and triples are no programs and have benchmarks of their own ([`ot`], [`triples`]). The experiments of a
+//! paper ([`paper`]) are several such benchmarks.
 
 mod clock;
 mod correlated;
@@ -34,8 +36,8 @@ mod spec;
 mod start;
 mod tables;
 mod triples;
-mod what;
 mod work;
+mod workload;
 
 pub(crate) use process::party as party_process;
 pub(crate) use spec::BenchArgs;

@@ -1,7 +1,7 @@
 //! `--profile`: what each party's time went into, as in the micro-benchmark of Araki et al. 2016.
 
 use super::party::{Bench, Report};
-use super::what::What;
+use super::workload::Workload;
 use crate::table::{Table, seconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl Profile {
     pub(crate) fn new(bench: &Bench, reports: &[Report]) -> Self {
         let ands = bench.programs().map(|(program, times)| times * ands(program.plan())).sum();
         let (per, units) = match (ands, bench.spec.what) {
-            (0, What::Mul { count, .. }) => ("product", count as u64),
+            (0, Workload::Mul { count, .. }) => ("product", count as u64),
             _ => ("AND", ands),
         };
         let paper = bench.spec.what.is_circuit().then(|| PAPER.into());
@@ -120,7 +120,7 @@ mod tests {
     use super::super::party::LaneReport;
     use super::super::spec::Spec;
     use super::*;
-    use crate::bench::what::Ring;
+    use crate::bench::workload::Ring;
 
     #[test]
     fn sections_and_the_rest_are_all_of_the_time() {
@@ -150,14 +150,17 @@ mod tests {
             let profile = Profile::new(&bench, &[]);
             (profile.per, profile.units)
         };
-        assert_eq!(per(What::And { count: 195, depth: 3 }, 2), ("AND", 195));
+        assert_eq!(per(Workload::And { count: 195, depth: 3 }, 2), ("AND", 195));
         // 200 S-boxes of 32 ANDs, with the key schedule's; or 160, and the 40 of one schedule for each lane.
-        assert_eq!(per(What::Aes { count: 2000, shared_key: false }, 1), ("AND", 2000 * 6400));
-        assert_eq!(per(What::Aes { count: 2000, shared_key: true }, 2), ("AND", 2000 * 5120 + 2 * 1280));
+        assert_eq!(per(Workload::Aes { count: 2000, shared_key: false }, 1), ("AND", 2000 * 6400));
+        assert_eq!(per(Workload::Aes { count: 2000, shared_key: true }, 2), ("AND", 2000 * 5120 + 2 * 1280));
         assert_eq!(
-            per(What::Mul { ring: Ring(tacit::program::Modulus::PowerOfTwo(64)), count: 10, depth: 1 }, 1),
+            per(
+                Workload::Mul { ring: Ring(tacit::program::Modulus::PowerOfTwo(64)), count: 10, depth: 1 },
+                1
+            ),
             ("product", 10)
         );
-        assert!(per(What::Compare { count: 1 }, 1).1 >= 63);
+        assert!(per(Workload::Compare { count: 1 }, 1).1 >= 63);
     }
 }

@@ -6,7 +6,7 @@ use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, LaneWork, Report};
 use super::profile::Profile;
-use super::what::{Ring, Weights, What};
+use super::workload::{Ring, Weights, Workload};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
@@ -129,7 +129,7 @@ impl Figures {
             depth: bench.spec.what.depth(),
             ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             weights: match bench.spec.what {
-                What::Dnn { weights, .. } => Some(weights),
+                Workload::Dnn { weights, .. } => Some(weights),
                 _ => None,
             },
             seconds: elapsed,

@@ -3,7 +3,7 @@
 use super::measure::measure_and_tell;
 use super::party::Bench;
 use super::spec::{BenchArgs, Transport};
-use super::what::What;
+use super::workload::Workload;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
@@ -37,7 +37,7 @@ pub(super) fn scale(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     }
     let mut steps = Vec::with_capacity(STEPS.len());
     for part in STEPS {
-        let what = What::Aes { count: most / part, shared_key: true };
+        let what = Workload::Aes { count: most / part, shared_key: true };
         let bench = Bench::new(args.spec_of(what, args.lanes())?)?;
         let name = format!("{} blocks", bytes((most / part) as u64));
         let (median, _) = measure_and_tell(context, &name, &bench, args.repeat(1))?;

@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::options::{DeclaredArgs, Experiment, LivingArgs, Scale, StartArgs, TpchArgs, TripleArgs};
-use super::what::{DEFAULT_MODULUS, Model, Network, Ring, Weights, What, ring};
+use super::workload::{DEFAULT_MODULUS, Model, Network, Ring, Weights, Workload, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
 use clap::builder::PossibleValue;
@@ -215,7 +215,7 @@ impl Transport {
 /// A protocol's benchmark, as all its parties have to know it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
-    pub(crate) what: What,
+    pub(crate) what: Workload,
     pub(crate) protocol: String,
     pub(crate) parties: Vec<String>,
     pub(crate) transport: Transport,
@@ -239,7 +239,7 @@ impl BenchArgs {
     }
 
     /// The benchmark that computes `what` in so many lanes, with all other options as they are given.
-    pub(crate) fn spec_of(&self, what: What, lanes: u16) -> Result<Spec, Failure> {
+    pub(crate) fn spec_of(&self, what: Workload, lanes: u16) -> Result<Spec, Failure> {
         self.spec_under(self.protocol.name(), None, self.net.clone(), what, lanes)
     }
 
@@ -249,7 +249,7 @@ impl BenchArgs {
         protocol: String,
         parties: Option<usize>,
         net: Option<String>,
-        what: What,
+        what: Workload,
         lanes: u16,
     ) -> Result<Spec, Failure> {
         let parties = match parties.or(self.parties) {
@@ -306,7 +306,7 @@ impl BenchArgs {
     }
 
     /// Which query of TPC-H is asked, at which scale.
-    pub(super) fn tpch(&self) -> Result<What, Failure> {
+    pub(super) fn tpch(&self) -> Result<Workload, Failure> {
         let scale = match self.experiment.scale {
             None if self.quick => 0.001,
             None => 0.01,
@@ -315,7 +315,7 @@ impl BenchArgs {
                 return Err(Failure::usage("bench tpch: --scale takes gigabytes: 0.01, say"));
             }
         };
-        Ok(What::Tpch { query: self.tpch.query.unwrap_or(3), scale })
+        Ok(Workload::Tpch { query: self.tpch.query.unwrap_or(3), scale })
     }
 
     /// Where random operands start from.
@@ -363,7 +363,7 @@ impl BenchArgs {
         self.threads
     }
 
-    fn what(&self) -> Result<Option<What>, Failure> {
+    fn what(&self) -> Result<Option<Workload>, Failure> {
         let size = |given: Option<usize>, quick: usize, usual: usize| {
             given.unwrap_or(if self.quick { quick } else { usual })
         };
@@ -398,40 +398,46 @@ impl BenchArgs {
             | Name::Gmw
             | Name::Ot
             | Name::Triples => return Ok(None),
-            Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
-            Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
-            Name::Branch => What::Branch {
+            Name::And => {
+                Workload::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth }
+            }
+            Name::Aes => Workload::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
+            Name::Branch => Workload::Branch {
                 count: size(self.count, 1, 1),
                 arms: size(self.arms, 3, 16),
                 gates: if self.quick { 300 } else { ARM_GATES },
                 wires: ARM_WIRES,
                 seed: self.seed,
             },
-            Name::Mul => What::Mul { ring, count: layered(size(self.count, 1000 * depth, products))?, depth },
-            Name::Dot => {
-                What::Dot { ring, count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
+            Name::Mul => {
+                Workload::Mul { ring, count: layered(size(self.count, 1000 * depth, products))?, depth }
             }
+            Name::Dot => Workload::Dot {
+                ring,
+                count: size(self.count, 10, 10_000),
+                length: size(self.length, 100, 1000),
+            },
             Name::Matmul => {
                 let side = if self.quick { 20 } else { 1000 };
                 let shape = self.shape.clone().unwrap_or(vec![side; 3]);
                 let [m, k, n] = *shape else {
                     return Err(Failure::usage("--shape takes three sizes: M,K,N"));
                 };
-                What::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
+                Workload::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
             }
-            Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
+            Name::Compare => Workload::Compare { count: size(self.count, 1000, 1_000_000) },
             Name::Sort | Name::Shuffle => {
                 let count = size(self.count, 1000, 1 << 20);
                 let (bits, columns) = (self.bits.unwrap_or(32), self.columns.unwrap_or(1));
                 if self.name == Name::Sort {
-                    What::Sort { count, bits, columns }
+                    Workload::Sort { count, bits, columns }
                 } else {
-                    What::Shuffle { count, bits, columns }
+                    Workload::Shuffle { count, bits, columns }
                 }
             }
-            Name::Divide => What::Divide { count: size(self.count, 1000, 1_000_000) },
-            Name::Exp => What::Exp { count: size(self.count, 1000, 1_000_000) },
-            Name::Predict => What::Predict {
+            Name::Divide => Workload::Divide { count: size(self.count, 1000, 1_000_000) },
+            Name::Exp => Workload::Exp { count: size(self.count, 1000, 1_000_000) },
+            Name::Predict => Workload::Predict {
                 model: match self.model {
                     None => Model::Linear,
                     Some(ModelName::Linear(model)) => model,
@@ -558,7 +564,7 @@ impl Spec {
     /// Any benchmark, for tests to alter.
     pub(crate) fn example() -> Self {
         Self {
-            what: What::Compare { count: 1 },
+            what: Workload::Compare { count: 1 },
             protocol: "replicated".to_owned(),
             parties: ["P0", "P1", "P2"].map(str::to_owned).to_vec(),
             transport: Transport::Memory,

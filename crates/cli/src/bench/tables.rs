@@ -5,7 +5,7 @@ use super::files::Folder;
 use super::measure::protocol;
 use super::party::Bench;
 use super::spec::{BenchArgs, Name};
-use super::what::What;
+use super::workload::Workload;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -14,11 +14,11 @@ pub(super) fn tables(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), 
         Name::Tpch => args.tpch()?,
         Name::Join => {
             let (count, bits, columns) = args.rows_of_tables(1 << 16);
-            What::Join { count, bits, columns }
+            Workload::Join { count, bits, columns }
         }
         _ => {
             let (count, bits, columns) = args.rows_of_tables(1 << 20);
-            What::Groupby { count, bits, columns }
+            Workload::Groupby { count, bits, columns }
         }
     };
     if what.numbers().contains(&0) {

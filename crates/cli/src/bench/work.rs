@@ -4,7 +4,7 @@ use super::files::{Accuracy, Files, KEEPING, MEASURED};
 use super::instances::{random_bits, stream};
 use super::operands::{CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
-use super::what::{Model, Ring, Weights, What};
+use super::workload::{Model, Ring, Weights, Workload};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::advanced::engine::Clear;
@@ -94,7 +94,7 @@ impl Work {
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        let any_order = matches!(spec.what, What::Shuffle { .. });
+        let any_order = matches!(spec.what, Workload::Shuffle { .. });
         Ok(Self { stream: compiled(spec, program)?, operands, seed, any_order })
     }
 
@@ -241,7 +241,7 @@ fn same(expected: &Value, got: &Value) -> Result<(), String> {
 
 /// Whether something is kept before.
 const fn keeps(spec: &Spec) -> bool {
-    matches!(spec.what, What::Dnn { weights: Weights::Kept, .. })
+    matches!(spec.what, Workload::Dnn { weights: Weights::Kept, .. })
 }
 
 /// A program that is run once.
@@ -284,24 +284,30 @@ struct Draft {
 }
 
 impl Draft {
-    fn program(&mut self, what: What) -> Result<Program, ProgramError> {
+    fn program(&mut self, what: Workload) -> Result<Program, ProgramError> {
         let result = match what {
-            What::And { .. } | What::Aes { .. } | What::Wires { .. } | What::Branch { .. } => {
+            Workload::And { .. }
+            | Workload::Aes { .. }
+            | Workload::Wires { .. }
+            | Workload::Branch { .. } => {
                 unreachable!("circuits go in parts")
             }
-            What::Dnn { .. } | What::Join { .. } | What::Groupby { .. } | What::Tpch { .. } => {
+            Workload::Dnn { .. }
+            | Workload::Join { .. }
+            | Workload::Groupby { .. }
+            | Workload::Tpch { .. } => {
                 unreachable!("networks and tables come from files")
             }
-            What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
-            What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
-            What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
-            What::Compare { count } => self.compare(count)?,
-            What::Sort { count, bits, columns } => self.sort(count, bits, columns)?,
-            What::Shuffle { count, bits, columns } => self.shuffle(count, bits, columns)?,
-            What::Divide { count } => self.divide(count)?,
-            What::Exp { count } => self.exp(count)?,
-            What::Auction { bids } => self.auction(bids)?,
-            What::Predict { model, rows, features } => self.predict(model, rows, features)?,
+            Workload::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
+            Workload::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
+            Workload::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
+            Workload::Compare { count } => self.compare(count)?,
+            Workload::Sort { count, bits, columns } => self.sort(count, bits, columns)?,
+            Workload::Shuffle { count, bits, columns } => self.shuffle(count, bits, columns)?,
+            Workload::Divide { count } => self.divide(count)?,
+            Workload::Exp { count } => self.exp(count)?,
+            Workload::Auction { bids } => self.auction(bids)?,
+            Workload::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
         self.build.reveal(result, Recipient::Role(CHECKER.to_owned()))?;
         std::mem::take(&mut self.build).finish()
@@ -552,7 +558,7 @@ mod tests {
     #[test]
     fn operands_of_lanes_go_on_from_one_another() {
         let spec = |lanes| Spec {
-            what: What::Mul { ring: Ring(Modulus::PowerOfTwo(64)), count: 7, depth: 1 },
+            what: Workload::Mul { ring: Ring(Modulus::PowerOfTwo(64)), count: 7, depth: 1 },
             lanes,
             ..Spec::example()
         };
@@ -573,7 +579,7 @@ mod tests {
     #[test]
     fn a_wrong_element_is_found() {
         let work =
-            Work::new(&Spec { what: What::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
+            Work::new(&Spec { what: Workload::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
         let inputs: Vec<_> = (0..2)
             .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input).unwrap()).unwrap())
             .collect();

@@ -207,7 +207,8 @@ impl Door {
     /// Answers a caller who only asks who is there: `own` is this side's hello.
     pub(super) fn answer(greeting: &mut Greeting, own: &Hello) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let answer = Hello { asks: true, call: now.as_micros() as u64, ..own.clone() };
+        let (messages, call) = (tacit_wire::VERSION, now.as_micros() as u64);
+        let answer = Hello { asks: true, messages, call, ..own.clone() };
         // One that is gone again has no use for it.
         let _ = greeting.channel.send(&answer.bytes());
         greeting.channel.hang_up();

@@ -10,7 +10,8 @@
 //!
 //! `stays` is 1 if the speaker keeps the connection for run after run ([`super::Hub`]), and 0 if it is for one run. A party
 //! that stays names parties alone, since clients come and go. With 2 more a caller only asks who is there ([`super::look`]):
-//! the answer has the same 2, and in `call` the answerer's clock, in microseconds since 1970.
+//! the answer has the same 2, in `call` the answerer's clock, in microseconds since 1970, and with 4 times it in `stays` the
+//! version of a session's messages ([`tacit_wire::VERSION`]).
 //!
 //! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
 //! where. A listener says hello once more or often while somebody is missing, and names them; with nobody missing
@@ -87,6 +88,8 @@ pub struct Hello {
     pub stays: bool,
     /// Whether the caller only asks who is there, or this is the answer.
     pub asks: bool,
+    /// In such an answer, the version of a session's messages; 0 of those that don't say it, and in any other hello.
+    pub messages: u16,
     /// What a caller's connections for the lanes of one run have in common, and those for another run have not.
     pub call: u64,
     /// Which clients take part in the run.
@@ -155,6 +158,7 @@ impl Hello {
             lane: Lane::ONLY,
             stays: false,
             asks: false,
+            messages: 0,
             call: 0,
             guests,
             missing,
@@ -166,7 +170,8 @@ impl Hello {
     pub fn bytes(&self) -> Vec<u8> {
         let clients = self.entries.len() as u16 - self.parties;
         let mut bytes = MAGIC.to_vec();
-        let (Lane { number, count }, stays) = (self.lane, u16::from(self.stays) | u16::from(self.asks) << 1);
+        let Lane { number, count } = self.lane;
+        let stays = u16::from(self.stays) | u16::from(self.asks) << 1 | self.messages << 2;
         for number in [VERSION, self.sender, self.parties, clients, number, count, stays] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -203,10 +208,12 @@ impl Hello {
         if lane.count > MAX_LANES || lane.number >= lane.count {
             return Err(NotAHello::Lane { lane });
         }
-        let (stays, asks) = match u16::from_le_bytes([k0, k1]) {
-            stays @ 0..=3 => (stays & 1 == 1, stays & 2 == 2),
-            stays => return Err(NotAHello::Stays { stays }),
-        };
+        let stays = u16::from_le_bytes([k0, k1]);
+        let (messages, asks) = (stays >> 2, stays & 2 == 2);
+        if messages != 0 && !asks {
+            return Err(NotAHello::Stays { stays });
+        }
+        let stays = stays & 1 == 1;
         let call = u64::from_le_bytes(call);
         let Some((guests, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
         let Some((missing, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
@@ -216,8 +223,18 @@ impl Hello {
         }
         let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let hello =
-            Self { sender, parties, lane, stays, asks, call, guests, missing, entries: entries.to_vec() };
+        let hello = Self {
+            sender,
+            parties,
+            lane,
+            stays,
+            asks,
+            messages,
+            call,
+            guests,
+            missing,
+            entries: entries.to_vec(),
+        };
         Ok(Some((hello, HEAD + endpoints * ENTRY)))
     }
 
@@ -340,6 +357,7 @@ mod tests {
         Hello {
             lane,
             asks: true,
+            messages: tacit_wire::VERSION,
             call: u64::MAX - 7,
             guests,
             missing,
@@ -420,6 +438,8 @@ mod tests {
             let lane = Lane { number, count };
             assert_eq!(Hello::parse(&Hello { lane, ..hello() }.bytes()), Err(NotAHello::Lane { lane }));
         }
+        let neither = Hello { asks: false, messages: 1, ..hello() }.bytes();
+        assert_eq!(Hello::parse(&neither), Err(NotAHello::Stays { stays: 4 }));
     }
 
     #[test]

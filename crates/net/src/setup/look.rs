@@ -21,6 +21,8 @@ pub struct Seen {
     pub clock_ahead: i64,
     /// Whether it serves; else it waits for one run, or is between runs.
     pub serves: bool,
+    /// The version of a session's messages that it sends and reads, [`tacit_wire::VERSION`] there; 0 if it doesn't say.
+    pub messages: u16,
     /// What its list has otherwise than this side's.
     pub differs: Option<String>,
 }
@@ -68,7 +70,8 @@ pub fn look(config: &Config, party: usize, within: Duration) -> Result<Seen, Set
                     let then = now.saturating_sub(round_trip / 2).as_micros() as u64;
                     let differs = caller.hello.answered_difference(&hello, &config.names());
                     let clock_ahead = hello.call.wrapping_sub(then) as i64;
-                    return Ok(Seen { address, round_trip, clock_ahead, serves: hello.stays, differs });
+                    let (serves, messages) = (hello.stays, hello.messages);
+                    return Ok(Seen { address, round_trip, clock_ahead, serves, messages, differs });
                 }
                 Ok(None) => {}
                 Err(Fault::Hello(difference)) => {

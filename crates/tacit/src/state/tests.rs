@@ -5,6 +5,7 @@ use super::*;
 use crate::{Compiled, Filling, Local, Residents, Run, StorePath};
 use std::os::unix::fs::PermissionsExt;
 use tacit_program::{Builder, Data, Dtype, Program, Range, Recipient, Uses, Value};
+use tacit_store::{Epoch, EpochStanding, Overview};
 
 fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
     let mut builder = Builder::new();
@@ -120,6 +121,13 @@ fn under_mascot_a_changed_share_ends_the_run() {
         change(&mut states[1], part);
         let error = own.run(&mut states, &doubles(), &[]).unwrap_err();
         assert!(error.is_failed_check(), "part {part}: {error}");
+        // Nobody can read it any more, and each party's store says so.
+        let epoch = Epoch(states[0].version("x", 1).unwrap().about.key.unwrap());
+        for party in &own.local.parties {
+            let store = own.place.of(party);
+            let known = Overview::read(&store.store, &store.anchors).unwrap().known;
+            assert_eq!(known.get(&epoch), Some(&EpochStanding::Gone), "part {part}: {party}");
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::bench::party::Bench;
 use crate::bench::profile::ands;
 use crate::bench::result::Figures;
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::{Network, What};
+use crate::bench::workload::{Network, Workload};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
@@ -97,7 +97,7 @@ pub(super) fn paper(
     let mut runs = Vec::new();
     let mut counted = Vec::new();
     for printed in PAPER.iter().filter(|printed| only.is_none_or(|only| only == printed.network)) {
-        let what = What::Dnn { network: printed.network, rows: args.rows_or(1), weights: args.weights() };
+        let what = Workload::Dnn { network: printed.network, rows: args.rows_or(1), weights: args.weights() };
         let folder = Folder::new(context, what, args.quick, args.seed())?;
         let ways = nets.iter().flat_map(|net| WAYS.into_iter().enumerate().map(move |way| (net, way)));
         for (net, (way, (protocol, paper_name))) in ways {
@@ -135,7 +135,7 @@ fn bench(
     network: Network,
     files: Files,
 ) -> Result<Bench, Failure> {
-    let what = What::Dnn { network, rows: args.rows_or(1), weights: args.weights() };
+    let what = Workload::Dnn { network, rows: args.rows_or(1), weights: args.weights() };
     let mut spec = args.spec_under(protocol.to_owned(), None, net, what, 1)?;
     spec.files = Some(files);
     Bench::new(spec)

@@ -6,7 +6,7 @@
 use super::experiment::{Experiment, NOTHING, Paper, Part, Printed, Run};
 use crate::bench::plot::{Line, Plot};
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::What;
+use crate::bench::workload::Workload;
 
 pub(in crate::bench) const ARAKI: Paper = Paper {
     name: "araki",
@@ -58,7 +58,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
         table,
         protocol: args.protocol_name(),
         parties: None,
-        what: What::Aes { count: batch * usize::from(lanes), shared_key: true },
+        what: Workload::Aes { count: batch * usize::from(lanes), shared_key: true },
         lanes,
         links: None,
         part: Part::Work,

@@ -14,7 +14,7 @@
 use super::experiment::{Experiment, NOTHING, Paper, Part, Printed};
 use super::links::Links;
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::{Model, What};
+use crate::bench::workload::{Model, Workload};
 use tacit::protocol;
 
 pub(in crate::bench) const ASTRA: Paper = Paper {
@@ -52,17 +52,17 @@ const SIGN: Model = Model::LogisticSign;
 /// Features of the predictions in the tables.
 const FEATURES: usize = 784;
 
-const fn predict(model: Model, rows: usize) -> What {
-    What::Predict { model, rows, features: FEATURES }
+const fn predict(model: Model, rows: usize) -> Workload {
+    Workload::Predict { model, rows, features: FEATURES }
 }
 
 /// Seconds offline and online, kilobytes offline and online: a protocol's entry in tables 3, 4, 6 and 8.
 type Latency = [f64; 4];
 
-const AES: What = What::Aes { count: 1, shared_key: false };
+const AES: Workload = Workload::Aes { count: 1, shared_key: false };
 
 /// Tables 3, 6 and 8.
-const LATENCIES: [(&str, What, Links, [Latency; 4]); 6] = [
+const LATENCIES: [(&str, Workload, Links, [Latency; 4]); 6] = [
     (
         "table 3",
         AES,
@@ -157,12 +157,12 @@ const fn throughput(per_second: f64) -> Printed {
 
 /// Tables 5, 7, 9 and 10: what is printed for each protocol, a second on the LAN and a minute on the WAN. Of so many times
 /// less.
-fn throughputs(less: usize) -> Vec<(&'static str, What, Links, [Option<f64>; 4])> {
+fn throughputs(less: usize) -> Vec<(&'static str, Workload, Links, [Option<f64>; 4])> {
     let all = |rates: [f64; 4], per: f64| rates.map(|rate| Some(rate / per));
     let malicious = |theirs: f64, ours: f64, per: f64| [None, None, Some(theirs / per), Some(ours / per)];
     let many = |usual: usize| (usual / less).max(2);
-    let blocks = What::Aes { count: many(10_000), shared_key: false };
-    let ands = What::And { count: many(500_000) * 20, depth: 20 };
+    let blocks = Workload::Aes { count: many(10_000), shared_key: false };
+    let ands = Workload::And { count: many(500_000) * 20, depth: 20 };
     let mut rows = vec![
         ("table 5", blocks, LAN, all([3296.7, 3296.7, 3221.85, 3381.91], 1.0)),
         ("table 5", ands, WAN, all([8.71e6, 13.1e6, 2.9e6, 4.34e6], 1.0)),
@@ -179,9 +179,9 @@ fn throughputs(less: usize) -> Vec<(&'static str, What, Links, [Option<f64>; 4])
 }
 
 /// Figures 12 to 15, of which no figures are printed.
-fn drawn(quick: bool) -> Vec<(&'static str, What, Links)> {
+fn drawn(quick: bool) -> Vec<(&'static str, Workload, Links)> {
     let depths = if quick { vec![10] } else { vec![1, 10, 20, 40, 80] };
-    let ands = depths.into_iter().map(|depth| ("figure 12", What::And { count: depth, depth }, WAN));
+    let ands = depths.into_iter().map(|depth| ("figure 12", Workload::And { count: depth, depth }, WAN));
     let mut all: Vec<_> = ands.collect();
     let rows = if quick { 2 } else { 100 };
     for (figure, model, nets) in [
@@ -190,7 +190,7 @@ fn drawn(quick: bool) -> Vec<(&'static str, What, Links)> {
         ("figure 15", SIGN, [SLOW_LAN, SLOW_WAN]),
     ] {
         for features in if quick { vec![500] } else { vec![500, 1000, 2500] } {
-            all.extend(nets.map(|net| (figure, What::Predict { model, rows, features }, net)));
+            all.extend(nets.map(|net| (figure, Workload::Predict { model, rows, features }, net)));
         }
     }
     all
@@ -210,7 +210,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
         if args.quick && table != "figure 12" && net.round_trips() != Some(LAN_RTT) {
             continue;
         }
-        let compares = matches!(what, What::Predict { model: SIGN, .. });
+        let compares = matches!(what, Workload::Predict { model: SIGN, .. });
         for (name, printed) in PROTOCOLS.into_iter().zip(printed) {
             let garbled = format!("{name} {GARBLED}");
             let garbled = Some(garbled).filter(|name| compares && protocol(name).is_ok());
@@ -219,7 +219,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
         }
     }
     for (place, net) in [LAN, WAN].into_iter().enumerate() {
-        let block = What::Wires { count: 1 };
+        let block = Workload::Wires { count: 1 };
         all.extend(TABLE_4.map(|(protocol, part, printed)| Experiment {
             part,
             ..Experiment::new("table 4", protocol, block, Some(net), latency(printed[place]))

@@ -5,7 +5,7 @@ use crate::bench::party::Bench;
 use crate::bench::plot::Plot;
 use crate::bench::result::Figures;
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::What;
+use crate::bench::workload::Workload;
 use crate::failure::Failure;
 use serde::Serialize;
 use tacit::program::Phase;
@@ -41,7 +41,7 @@ pub(super) struct Experiment {
     pub(super) protocol: String,
     /// How many parties; as the command line says if nothing.
     pub(super) parties: Option<usize>,
-    pub(super) what: What,
+    pub(super) what: Workload,
     pub(super) lanes: u16,
     /// What the links are held to; as the command line says if nothing.
     pub(super) links: Option<Links>,
@@ -159,7 +159,7 @@ impl Experiment {
     pub(super) fn new(
         table: &'static str,
         protocol: &str,
-        what: What,
+        what: Workload,
         links: Option<Links>,
         printed: Printed,
     ) -> Self {

@@ -14,7 +14,7 @@ use crate::bench::instances::program;
 use crate::bench::plot::{Line, Plot};
 use crate::bench::random_circuit::branch;
 use crate::bench::spec::{ARM_GATES, ARM_WIRES, BenchArgs};
-use crate::bench::what::What;
+use crate::bench::workload::Workload;
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::program::{Itemised, Phase};
@@ -68,9 +68,9 @@ const MASKS: [(usize, [(&str, &str); 3]); 2] = [
 const CIRCUITS: u64 = 100;
 
 /// A run's branch of so many arms.
-fn what(arms: usize, quick: bool) -> What {
+fn what(arms: usize, quick: bool) -> Workload {
     let gates = if quick { QUICK_GATES } else { ARM_GATES };
-    What::Branch { count: 1, arms, gates, wires: ARM_WIRES, seed: 1 }
+    Workload::Branch { count: 1, arms, gates, wires: ARM_WIRES, seed: 1 }
 }
 
 fn experiments(args: &BenchArgs) -> Vec<Experiment> {

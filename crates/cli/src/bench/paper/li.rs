@@ -6,7 +6,7 @@
 use super::experiment::{Experiment, NOTHING, Operation, Paper, Printed};
 use super::links::Links;
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::What;
+use crate::bench::workload::Workload;
 use std::hint::black_box;
 use std::time::Instant;
 use tacit_kernel::aes::Aes128Ctr;
@@ -75,10 +75,10 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
         for row in ROWS.iter().filter(|row| wanted(row, links, args)) {
             let (table, what, full) = if let Some(depth) = row.depth {
                 // Whole layers, all of one width.
-                ("table 2", What::And { count: ands.div_ceil(depth) * depth, depth }, ands == ANDS)
+                ("table 2", Workload::And { count: ands.div_ceil(depth) * depth, depth }, ands == ANDS)
             } else {
                 let count = (ands * BLOCKS).div_ceil(ANDS);
-                ("table 3", What::Aes { count, shared_key: false }, count == BLOCKS)
+                ("table 3", Workload::Aes { count, shared_key: false }, count == BLOCKS)
             };
             let seconds = if links.is_some() { row.wan } else { row.lan };
             let printed = |column: usize| Printed {

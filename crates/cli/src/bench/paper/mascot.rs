@@ -16,7 +16,7 @@ use super::experiment::{Experiment, NOTHING, Paper, Part, Printed, Run, Sent};
 use super::links::Links;
 use crate::bench::plot::{Line, Plot};
 use crate::bench::spec::BenchArgs;
-use crate::bench::what::{Ring, What};
+use crate::bench::workload::{Ring, Workload};
 use tacit::program::Modulus;
 use tacit_mascot::{BATCH, batch_size, cost};
 use tacit_ot::copee::Field;
@@ -108,7 +108,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
         ..Experiment::new(
             table,
             PROTOCOL,
-            What::Mul { ring: Ring(Modulus::Prime128), count: extent.triples, depth: 1 },
+            Workload::Mul { ring: Ring(Modulus::Prime128), count: extent.triples, depth: 1 },
             Some(links),
             if extent.whole { printed } else { NOTHING },
         )
@@ -139,7 +139,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
     }
     all.extend(BIDS[..extent.bids].iter().map(|&bids| Experiment {
         parties: Some(2),
-        ..Experiment::new("figure 6", PROTOCOL, What::Auction { bids }, Some(NETWORKS[1].0), NOTHING)
+        ..Experiment::new("figure 6", PROTOCOL, Workload::Auction { bids }, Some(NETWORKS[1].0), NOTHING)
     }));
     all
 }

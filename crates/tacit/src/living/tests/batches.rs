@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Local, price};
+use std::time::Instant;
 
 /// A deployment whose runs wait for two instances.
 fn pairs() -> House {
@@ -51,6 +52,34 @@ fn a_client_that_dies_in_a_batch_costs_the_others_a_second_run() {
         done.unwrap();
         assert_eq!(ended.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, true], "{ended:?}");
     }
+}
+
+/// It says nothing more, and keeps its connection.
+#[test]
+fn a_client_that_stalls_in_a_batch_holds_up_the_others_until_it_counts_as_lost() {
+    let (house, program) = (pairs(), program());
+    for number in 0..3 {
+        let path = house.path(&format!("P{number}"));
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, format!("{text}\n[limits]\nsilence_seconds = 2.0\n")).unwrap();
+    }
+    let parties = house.serve(&program);
+    let mut stalls = by_hand(&house.config("alice"));
+    tell_all(&mut stalls, &ToParty::Ask(request(&program, 7, "guest")));
+    let asked = ask(&house, "bob", &program, -6);
+    for party in 0..3 {
+        let begins = heard(&mut stalls, party);
+        assert!(matches!(begins, Some(ToClient::Begin { players, .. }) if players.len() == 2));
+    }
+    let start = Instant::now();
+    assert_eq!(answer(asked), [Some(ints(-6))]);
+    assert!(start.elapsed() > Duration::from_secs(1), "it wasn't waited for: {:?}", start.elapsed());
+    for party in parties {
+        let (done, ended, _) = party.end();
+        done.unwrap();
+        assert_eq!(ended.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, true], "{ended:?}");
+    }
+    drop(stalls);
 }
 
 /// P0 could end the link after its output, and would have another for the same number by a second run.

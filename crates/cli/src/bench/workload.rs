@@ -7,7 +7,7 @@ use tacit::program::Modulus;
 /// What is computed, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum Workload {
     /// Bits, in layers.
     And { count: usize, depth: usize },
     /// Blocks of AES-128, each under a shared key of its own or all under one.
@@ -47,7 +47,7 @@ pub(crate) enum What {
     Predict { model: Model, rows: usize, features: usize },
 }
 
-impl What {
+impl Workload {
     /// What is counted, and what one of it is called.
     pub(crate) const fn counted(&self) -> (usize, &'static str) {
         match *self {
@@ -324,15 +324,15 @@ mod tests {
     #[test]
     fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
         for (what, lanes) in [
-            (What::And { count: 195, depth: 3 }, 4),
-            (What::Mul { ring: Ring(DEFAULT_MODULUS), count: 65, depth: 1 }, 64),
-            (What::Dot { ring: Ring(DEFAULT_MODULUS), count: 7, length: 5 }, 7),
-            (What::MatMul { ring: Ring(DEFAULT_MODULUS), count: 2, m: 3, k: 4, n: 5 }, 2),
-            (What::Compare { count: 63 }, 1),
-            (What::Branch { count: 9, arms: 3, gates: 20, wires: 8, seed: 1 }, 2),
-            (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
+            (Workload::And { count: 195, depth: 3 }, 4),
+            (Workload::Mul { ring: Ring(DEFAULT_MODULUS), count: 65, depth: 1 }, 64),
+            (Workload::Dot { ring: Ring(DEFAULT_MODULUS), count: 7, length: 5 }, 7),
+            (Workload::MatMul { ring: Ring(DEFAULT_MODULUS), count: 2, m: 3, k: 4, n: 5 }, 2),
+            (Workload::Compare { count: 63 }, 1),
+            (Workload::Branch { count: 9, arms: 3, gates: 20, wires: 8, seed: 1 }, 2),
+            (Workload::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {
-            let parts: Vec<What> = (0..lanes).map(|lane| what.part(lane, lanes)).collect();
+            let parts: Vec<Workload> = (0..lanes).map(|lane| what.part(lane, lanes)).collect();
             assert_eq!(parts.len(), lanes);
             let counts: Vec<usize> = parts.iter().map(|part| part.counted().0).collect();
             assert_eq!(counts.iter().sum::<usize>(), what.counted().0, "{what:?}");
