@@ -48,6 +48,18 @@ struct Seats {
     /// What those want that wait, by their numbers.
     asked: BTreeMap<usize, Step>,
     told: BTreeMap<usize, Outcome>,
+    /// Nobody tells them anything any more.
+    is_over: bool,
+}
+
+/// Whoever tells requests what came of what they want. If that one panics, they don't wait for ever.
+struct Teller<'a>(&'a Meeting);
+
+impl Drop for Teller<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.seats).is_over = true;
+        self.0.changed.notify_all();
+    }
 }
 
 /// Answers requests. `named` is what all servers were sent of them.
@@ -93,6 +105,7 @@ impl Node {
     /// Runs what requests ask for, round after round, until all are answered. All servers have as many rounds: whether there is a
     /// first one follows from what clients sent, and whether there is another from what all have just run.
     fn meet(&self, meeting: &Meeting, hash: &str, mut goes_on: bool) {
+        let _teller = Teller(meeting);
         for round in 0_u64.. {
             let asked = meeting.all_asked();
             if !goes_on {
@@ -200,7 +213,7 @@ impl Meeting {
         let mut seats = lock(&self.seats);
         seats.asked.insert(number, step);
         self.changed.notify_all();
-        let waits = |seats: &mut Seats| !seats.told.contains_key(&number);
+        let waits = |seats: &mut Seats| !seats.is_over && !seats.told.contains_key(&number);
         let mut seats = self.changed.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
         seats.told.remove(&number).unwrap_or_else(|| Err("nothing came of it".to_owned()))
     }

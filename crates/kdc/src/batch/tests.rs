@@ -8,8 +8,10 @@ use crate::messages::read_error;
 use crate::order::Change;
 use crate::server::{BATCHES, MEET};
 use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, login};
+use crate::wire;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 /// One server has another copy of the principals than the others, as a torn order leaves it.
 #[test]
@@ -54,6 +56,30 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
         realm.codes(&[login("ben", &ben, 8), login("ann", &ann, 9)]),
         [(); 3].map(|()| vec![Some(29), None])
     );
+}
+
+/// A fault in what runs for requests: none of them waits for ever, and their server goes on.
+#[test]
+fn requests_whose_run_panics_wait_for_nothing() {
+    let realm = Realm::new(|_| ());
+    let ann = realm.client("ann");
+    // So all programs are there.
+    assert_eq!(realm.codes(&[login("ann", &ann, 1)]), [(); 3].map(|()| vec![None]));
+    *lock(&realm.nodes[0].deviates) = Some(|_| panic!("planted"));
+    let requests = [2, 3].map(|nonce| login("ann", &ann, nonce));
+    let named = wire::pack_under([9; 16], &requests);
+    let (told, ends) = channel();
+    for node in &realm.nodes {
+        let (node, named, requests, told) = (node.clone(), named.clone(), requests.clone(), told.clone());
+        let answers = thread::spawn(move || answer_all(&node, &named, &requests));
+        let codes = |all: Vec<Vec<u8>>| all.iter().map(|one| read_error(one)).collect::<Vec<_>>();
+        thread::spawn(move || told.send(answers.join().ok().map(codes)));
+    }
+    let mut answers = [(); 3].map(|()| ends.recv_timeout(Duration::from_mins(2)).unwrap());
+    answers.sort();
+    assert_eq!(answers, [None, Some(vec![Some(29); 2]), Some(vec![Some(29); 2])]);
+    *lock(&realm.nodes[0].deviates) = None;
+    assert_eq!(realm.codes(&[login("ann", &ann, 4)]), [(); 3].map(|()| vec![None]));
 }
 
 /// Whatever comes from strangers, an order gets its turn, and so do logins.

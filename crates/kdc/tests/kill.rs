@@ -1,0 +1,152 @@
+//! `kill -9` of a server while an admin gives a principal a key: at whatever moment that is, the principal is there at
+//! all servers or at none, or else it can be given a key again; and others log in.
+
+mod processes;
+
+use processes::{PROGRAM, REALM, Realm, now, start};
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tacit_kdc::clear::Key;
+use tacit_kdc::client::{Client, Wish, ask};
+use tacit_kdc::enctype::Enctype;
+use tacit_kdc::messages::read_error;
+use tacit_kdc::realm::Principals;
+
+const ENCTYPE: Enctype = Enctype::Aes128Sha1;
+const ITERATIONS: u32 = 4096;
+
+/// Moments from when a server notes that an order has begun to when the admin is told of it, a part of that time apart.
+const MOMENTS: u32 = 9;
+
+/// How long servers may take to find one another again, and what one of them has missed.
+const SETTLES: Duration = Duration::from_mins(3);
+
+/// Errors of RFC 4120: nobody has this name, the password is wrong, and there is no service now.
+const UNKNOWN: i64 = 6;
+const WRONG: i64 = 24;
+const UNAVAILABLE: i64 = 29;
+
+fn key(name: &str, password: &str) -> Key {
+    Key::of_password(ENCTYPE, password.as_bytes(), format!("{REALM}{name}").as_bytes(), ITERATIONS)
+}
+
+impl Realm {
+    /// The admin's command, which gives a principal a password.
+    fn adds(&self, name: &str, password: &str) -> Child {
+        let mut command = Command::new(PROGRAM);
+        command
+            .arg("add")
+            .arg(self.admin())
+            .args([name, "--password", "--iterations"])
+            .arg(ITERATIONS.to_string());
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = streams.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(password.as_bytes()).unwrap();
+        child
+    }
+
+    /// Why a login isn't granted, if it isn't, once there is another reason than that there is no service.
+    fn login(&self, name: &str, password: &str, within: Duration) -> Option<i64> {
+        let (until, key) = (Instant::now() + within, key(name, password));
+        let client = Client { realm: REALM, name, key: &key };
+        for nonce in 1.. {
+            let wish = Wish::of("krbtgt/M.EXAMPLE", nonce);
+            let request = client.initial(&wish, now(), [nonce as u8; 16]);
+            let told =
+                TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut link| ask(&mut link, &request));
+            let refused = told.map_or(Some(UNAVAILABLE), |reply| {
+                read_error(&reply).or_else(|| client.initial_reply(&reply, &wish).is_err().then_some(-1))
+            });
+            if refused != Some(UNAVAILABLE) || Instant::now() > until {
+                return refused;
+            }
+            thread::sleep(Duration::from_secs(1));
+        }
+        None
+    }
+
+    fn principals(&self, server: usize) -> Principals {
+        Principals::load(&self.part(&format!("P{server}/principals.json"))).unwrap()
+    }
+
+    /// The key that each server has of a principal: its version and its record.
+    fn keys(&self, name: &str) -> [Option<(u64, String)>; 3] {
+        [0, 1, 2].map(|server| {
+            let principals = self.principals(server);
+            principals.get(name).map(|principal| (principal.kvno, principal.record.clone()))
+        })
+    }
+
+    /// Waits until a server has noted that an order has begun.
+    fn begins(&self, server: usize, adds: &mut Child) {
+        while self.principals(server).begun().is_empty() && adds.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Kills a server at once.
+    fn kills(&mut self, server: usize) {
+        self.processes[server].0.kill().unwrap();
+        self.processes[server].0.wait().unwrap();
+    }
+
+    /// Starts a server again, and waits until it serves.
+    fn starts(&mut self, server: usize) {
+        let part = format!("P{server}");
+        self.processes[server] = start(self.folder.path(), "serve", &part);
+        let until = Instant::now() + Duration::from_mins(10);
+        while !fs::read_to_string(self.folder.path().join(format!("{part}.log")))
+            .unwrap()
+            .contains(" serves ")
+        {
+            assert!(Instant::now() < until, "{part} starts again");
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn a_server_that_is_killed_leaves_a_principal_whole_or_to_be_given_a_key_again() {
+    let mut realm = Realm::new(ENCTYPE);
+    assert!(realm.adds("ann", "correct horse").wait().unwrap().success());
+    let mut adds = realm.adds("ben", "correct horse");
+    realm.begins(0, &mut adds);
+    let since = Instant::now();
+    assert!(adds.wait().unwrap().success());
+    let took = since.elapsed();
+    let mut came = Vec::new();
+    for moment in 0..MOMENTS {
+        let (name, server) = (format!("user{moment}"), moment as usize % 3);
+        let mut adds = realm.adds(&name, "correct horse");
+        realm.begins(server, &mut adds);
+        thread::sleep(took * moment / (MOMENTS - 1));
+        realm.kills(server);
+        let told = adds.wait().unwrap().code();
+        realm.starts(server);
+        assert_eq!(realm.login("ann", "correct horse", SETTLES), None, "{name}: others log in");
+        let login = realm.login(&name, "correct horse", SETTLES);
+        let keys = realm.keys(&name);
+        let alike = keys.iter().all(|key| *key == keys[0]);
+        match login {
+            None => assert!(alike && keys[0].is_some() && told != Some(2), "{name}: {told:?}, {keys:?}"),
+            Some(UNKNOWN) => {
+                assert!(alike && keys[0].is_none() && told != Some(0), "{name}: {told:?}, {keys:?}");
+            }
+            // One server alone has carried it out. That is the admin's to hear of, and to do again.
+            Some(UNAVAILABLE) => assert!(!alike && told == Some(1), "{name}: {told:?}, {keys:?}"),
+            code => panic!("{name}: error {code:?}"),
+        }
+        came.push((told, login));
+        assert!(realm.adds(&name, "battery staple").wait().unwrap().success(), "{name} is given a key again");
+        assert_eq!(realm.login(&name, "battery staple", SETTLES), None, "{name} logs in with it");
+        assert_eq!(realm.login(&name, "correct horse", SETTLES), Some(WRONG));
+    }
+    println!("the admin was told, and a login came to: {came:?}");
+    assert!(came.iter().any(|(told, _)| *told != Some(0)), "no order was broken off");
+    assert_eq!(realm.login("ben", "correct horse", SETTLES), None);
+}
