@@ -113,11 +113,12 @@ def test_a_run_ends_where_an_assumption_does_not_hold(protocol: str) -> None:
 
 
 def test_under_astra_fair_nothing_is_opened_before_the_outputs() -> None:
-    plan = tacit.function(lambda x: tacit.reveal(tacit.assume(x, 0, 1.5) * 2)).trace(declared([0, 5]))
+    x = declared([0, 5], owner="P0")
+    plan = tacit.function(lambda x: tacit.reveal(tacit.assume(x, 0, 1.5) * 2)).trace(x)
     costs = [plan.cost(protocol=name).protocols[name] for name in ("astra-malicious", "astra-fair")]
     assert costs[0].rounds > costs[1].rounds
     with tacit.local(protocol="astra-fair") as run:
-        same(run(plan, alice=[np.array([0.5, 1])]), [1, 2])
+        same(run(plan, P0=[np.array([0.5, 1])]), [1, 2])
 
 
 def test_what_a_body_must_not_do() -> None:

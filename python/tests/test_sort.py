@@ -122,5 +122,7 @@ def test_the_bench_has_the_table_of_exp() -> None:
     ends = (0, (1 << _elementary.LARGEST) - 1)
     table = _pieces.even(_elementary._exponential, 16, 16, low, high, ends, 2.0**-20)
     made = Path(__file__).parents[2] / "crates" / "cli" / "src" / "bench" / "exp.txt"
-    assert tuple(map(int, made.read_text().split())) == table.coefficients
+    # Fitted in floats, of which the last bits are others on some processors.
+    written = np.array(made.read_text().split(), dtype=np.int64)
+    assert np.abs(written - np.array(table.coefficients)).max() <= 8
     assert (table.bits, table.low, table.high, table.places, table.terms) == (13, -820015, 1408208, 13, 4)
