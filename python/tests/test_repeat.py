@@ -106,8 +106,13 @@ def test_a_run_ends_where_an_assumption_does_not_hold(protocol: str) -> None:
     plan = tacit.function(lambda x: tacit.reveal(steps(x))).trace(x)
     with tacit.local(protocol=protocol) as run:
         same(run(plan, alice=np.array([[3], [-1]])), [2])
+        assert run.report is not None
+        assert run.report.bytes == plan.cost(protocol=protocol).bytes
         with pytest.raises(tacit.RunError, match=r"a range that the program assumes at .*test_repeat"):
             run(plan, alice=np.array([[4], [-4]]))
+        # In the last step, after which nothing is computed.
+        with pytest.raises(tacit.RunError, match=r"a range that the program assumes"):
+            run(plan, alice=np.array([[2], [2]]))
         # The next run is another one.
         same(run(plan, alice=np.array([[-3], [6]])), [3])
 

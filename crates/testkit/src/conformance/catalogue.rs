@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 46] = [
+static SAMPLES: [Sample; 45] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -359,14 +359,6 @@ static SAMPLES: [Sample; 46] = [
             Ok(vec![next[0], states[0]])
         })?;
         o.build.stack(&made, 0)
-    }),
-    ("assume", |o| {
-        // What is so, though intervals can't tell.
-        let (a, b) = o.ab()?;
-        let most = o.build.maximum(a, b)?;
-        let above = o.build.sub(most, a)?;
-        let end = o.numbers.range.map_or(0, |range| range.hi() - range.lo());
-        o.build.assume(above, Range::point(0).hull(Range::point(end)))
     }),
     ("branch", |o| {
         // One of two ANDs; and one with another branch inside, of one AND or two.

@@ -12,7 +12,8 @@ use crate::types::Range;
 pub(in crate::lower) fn held(lowering: &mut Lowering<'_>, x: Reg, range: Range) -> Reg {
     let Register { domain: Domain::Ring(width), cols, .. } = lowering.plan.shape(x) else { return x };
     let (domain, all) = (Domain::Ring(width), Range::of_width(width));
-    if range.covers(all) || cols == 0 {
+    // Integers modulo 2^k have as many elements as their ring, none of which is negative.
+    if range.hi() - range.lo() + 1 >= 1 << width.bits() || cols == 0 {
         return x;
     }
     let inside = within(lowering, x, all, range);
