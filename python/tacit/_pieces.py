@@ -135,18 +135,22 @@ def _fitted(
     ends: tuple[int, int],
     relative: float,
 ) -> list[int] | None:
-    """Coefficients of polynomials through Chebyshev's nodes of each piece, if they are near enough."""
+    """Coefficients of polynomials through Chebyshev's nodes of each piece, if they are near enough.
+
+    They are part of a program, which all trace alike, on whatever processor. So nothing here is done by what
+    chooses its instructions by the processor, as libraries do for linear algebra and for functions of doubles.
+    """
     import numpy as np
 
-    starts, lengths = np.asarray(starts, dtype=float), np.asarray(lengths, dtype=float)
-    nodes = (1 - np.cos((2 * np.arange(terms) + 1) * math.pi / (2 * terms))) / 2
+    starts, lengths = (np.asarray(each, dtype=np.longdouble) for each in (starts, lengths))
+    odd = (2 * np.arange(terms) + 1).astype(np.longdouble)
+    nodes = (1 - np.cos(odd * np.longdouble(math.pi) / (2 * terms))) / 2
     unit = 2.0**result
 
     def exact(parts: Any) -> Any:
         return function((starts[:, None] + lengths[:, None] * parts) / 2.0**frac) * unit
 
-    solved = np.linalg.solve(np.vander(nodes, increasing=True), exact(nodes).T).T
-    rows = np.floor(solved * 2.0**_GUARD + 0.5)
+    rows = np.floor(_through(nodes, exact(nodes)) * 2.0**_GUARD + 0.5)
     if np.abs(rows).max() >= 2.0**61:
         return None
     table = rows.astype(np.int64)
@@ -167,6 +171,25 @@ def _fitted(
         if not places or (lengths <= 2.0**places).all():
             break
     return [int(number) for number in table.ravel()]
+
+
+def _through(nodes: Any, values: Any) -> Any:
+    """Coefficients, the lowest first, of polynomials that have these values at the nodes: Newton's differences."""
+    import numpy as np
+
+    count = len(nodes)
+    differences = list(values.T)
+    for order in range(1, count):
+        for at in range(count - 1, order - 1, -1):
+            step = nodes[at] - nodes[at - order]
+            differences[at] = (differences[at] - differences[at - 1]) / step
+    made = [differences[-1]]
+    for node, difference in zip(nodes[-2::-1], differences[-2::-1], strict=True):
+        # Times `u - node`, and the difference.
+        shifted = [0 * difference, *made]
+        made = [one - node * other for one, other in zip(shifted, [*made, 0 * difference], strict=True)]
+        made[0] = made[0] + difference
+    return np.stack(made, axis=-1)
 
 
 def _product(sums: Any, u: Any, places: int) -> Any:
