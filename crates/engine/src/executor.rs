@@ -26,7 +26,7 @@ const WINDOW: usize = 512;
 /// What one endpoint has at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The outputs, in the plan's order; those that this endpoint does not learn are `None`.
+    /// The program's outputs, in the plan's order; those that this endpoint does not learn are `None`.
     pub outputs: Vec<Option<Clear>>,
     /// Levels in which this endpoint exchanged messages with others, and layers of circuits that waited for one
     /// another.
@@ -176,6 +176,7 @@ fn client_part(
             outputs[index] = Some(value);
         }
     }
+    outputs.truncate(plan.own_outputs());
     Ok(Outcome { outputs, rounds: 0, kept: Vec::new() })
 }
 
@@ -248,6 +249,7 @@ impl Walk<'_> {
         for group in all {
             self.outputs(group, &mut outputs)?;
         }
+        outputs.truncate(self.plan.own_outputs());
         Ok(Outcome { outputs, rounds, kept })
     }
 

@@ -290,7 +290,7 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
         breakdown.charge(output.node, &tariff.price(plan, Step::Output(output)));
     }
     breakdown.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
-    let rounds = u64::from(plan.guard.is_some()) + u64::from(plan.has_outputs());
+    let rounds = u64::from(plan.guard.is_some()) + u64::from(plan.own_outputs() > 0);
     breakdown.total.add_rounds(Phase::Output, rounds);
     breakdown
 }

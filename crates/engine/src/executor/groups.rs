@@ -37,10 +37,9 @@ pub(super) fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<
 /// The groups in which outputs are sent and opened, the guard by itself before the others. A protocol that checks what it opens
 /// does so once for each.
 pub fn output_groups(plan: &Plan) -> Vec<Range<usize>> {
-    // It is the last of them.
-    let end = plan.guard.map_or(plan.outputs.len(), |guard| guard as usize);
-    let guard = (end < plan.outputs.len()).then(|| end..end + 1);
-    let others = groups(plan, plan.outputs[..end].iter().map(|output| output.reg));
+    let own = plan.own_outputs();
+    let guard = plan.guard.map(|guard| guard as usize..plan.outputs.len());
+    let others = groups(plan, plan.outputs[..own].iter().map(|output| output.reg));
     guard.into_iter().chain(others).collect()
 }
 

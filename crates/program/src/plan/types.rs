@@ -258,9 +258,9 @@ impl Plan {
         digest.0.finalize().into()
     }
 
-    /// Whether it has outputs beside a guard.
-    pub fn has_outputs(&self) -> bool {
-        self.outputs.len() > usize::from(self.guard.is_some())
+    /// How many of its outputs are the program's: all but the guard, which comes last.
+    pub fn own_outputs(&self) -> usize {
+        self.outputs.len() - usize::from(self.guard.is_some())
     }
 
     /// Whether all that was computed has to be checked before a level: it has a verified opening.
