@@ -138,7 +138,7 @@ def _fitted(
     """Coefficients of polynomials through Chebyshev's nodes of each piece, if they are near enough.
 
     They are part of a program, which all trace alike, on whatever processor. So nothing here is done by what
-    chooses its instructions by the processor, as libraries do for linear algebra and for functions of doubles.
+    chooses instructions by the processor, as libraries do for linear algebra and for functions of doubles.
     """
     import numpy as np
 
@@ -174,7 +174,7 @@ def _fitted(
 
 
 def _through(nodes: Any, values: Any) -> Any:
-    """Coefficients, the lowest first, of polynomials that have these values at the nodes: Newton's differences."""
+    """Coefficients of polynomials with these values at the nodes, lowest first: by Newton's differences."""
     import numpy as np
 
     count = len(nodes)
