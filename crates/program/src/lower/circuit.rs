@@ -36,6 +36,7 @@ impl Lowering<'_> {
         let laid_out = self.circuits.entry((circuit.clone(), given.collect()));
         let laid_out = laid_out.or_insert_with_key(|(circuit, given)| Layered::shared(circuit, given));
         let circuit = laid_out.clone();
+        self.deepest = self.deepest.max(Some((circuit.depth(), dst)));
         self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
     }
 

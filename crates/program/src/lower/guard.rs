@@ -24,12 +24,37 @@ impl Lowering<'_> {
         guards && narrows && node.ty.secret && !node.ty.is_empty()
     }
 
-    /// Looks whether numbers are in the range that a node assumes them to be in. Where masked openings need numbers to be in
-    /// their ranges, this is known from clipping them ([`Self::assumed`]); of what is rectified, from its tree.
+    /// Notes that a node's range is to be looked at, for [`Self::look`]. Where masked openings need numbers to be in their
+    /// ranges, this is known from clipping them ([`Self::assumed`]); of what is rectified, from its tree.
     pub(super) fn watch(&mut self, id: NodeId) {
-        if self.capabilities.numbers.field().is_some() || self.rectified.looks_at(id) {
-            return;
+        if self.capabilities.numbers.field().is_none() && !self.rectified.looks_at(id) {
+            self.unseen.push(id);
         }
+    }
+
+    /// Looks at what was noted, beside the circuits of the node before, if it has some: alone, a look would add all its rounds
+    /// to a level that may have a single one.
+    pub(super) fn look_beside_circuits(&mut self) {
+        let Some((depth, circuit)) = self.deepest.take() else { return };
+        if depth > 1 && !self.unseen.is_empty() {
+            self.plan.no_sooner_than(Some(circuit));
+            self.look();
+            self.plan.no_sooner_than(None);
+        }
+    }
+
+    /// Looks at what was noted.
+    fn look(&mut self) {
+        self.leave_arms();
+        for id in std::mem::take(&mut self.unseen) {
+            self.begin(id);
+            self.look_at(id);
+        }
+        self.deepest = None;
+    }
+
+    /// Looks whether numbers are in the range that a node assumes them to be in.
+    fn look_at(&mut self, id: NodeId) {
         let (x, range) = (self.program.node(id).operands[0], self.ty(id).range);
         let inside = if self.capabilities.numbers.are_bits() {
             self.numbers_within(x, range)
@@ -66,6 +91,7 @@ impl Lowering<'_> {
     /// Before a body that is repeated: where the bit of all its steps is, if one of its numbers is looked at; and what was noted
     /// before.
     pub(super) fn begin_watching(&mut self, body: &Loop) -> (Option<Reg>, Vec<Reg>) {
+        self.look();
         let mut nodes = body.body.clone().map(|place| NodeId::new(place as u32));
         let all = nodes.any(|id| self.is_watched(id)).then(|| {
             let dst = self.fresh(self.domain_of_bits(), 1);
@@ -78,6 +104,7 @@ impl Lowering<'_> {
     /// At the end of each step: what the bit of the steps so far becomes before the next one. After the last step it isn't moved
     /// there any more: what follows reads it where it was made, as results.
     pub(super) fn end_watching(&mut self, all: Option<Reg>, before: Vec<Reg>) -> Option<Local> {
+        self.look();
         let here = std::mem::replace(&mut self.inside, before);
         let dst = all?;
         let a = self.all_inside(&[vec![dst], here].concat());
@@ -87,6 +114,7 @@ impl Lowering<'_> {
 
     /// Opens the bit of all numbers that are looked at, if there are any.
     pub(super) fn guard(&mut self) {
+        self.look();
         let Some(first) = self.first_inside else { return };
         self.begin(first);
         let bits = std::mem::take(&mut self.inside);
@@ -108,6 +136,7 @@ impl Lowering<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::plan::{Level, Stage};
     use crate::testing::Clear;
     use crate::{Builder, Capabilities, Dtype, Feature, Field, Program, Range, Recipient, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -220,6 +249,34 @@ mod tests {
                     assert!(!goes_on(&program, capabilities, &numbers), "number {place}, {nested}, {turns}");
                 }
             }
+        }
+    }
+
+    /// Numbers of one layer are looked at beside the circuits of the next: but for those of the last one, looks take no rounds.
+    #[test]
+    fn looks_share_the_rounds_of_what_comes_next() {
+        let rounds = |layers: usize, capabilities: Capabilities| {
+            let mut build = Builder::new();
+            let numbers = Range::new(-1 << 20, 1 << 20);
+            let fixed = Dtype::Fixed { frac: 16 };
+            let mut x = build.input("alice", "x", fixed, &[2], numbers).unwrap();
+            let weight = build.input("bob", "w", fixed, &[2], numbers).unwrap();
+            for _ in 0..layers {
+                let product = build.mul(x, weight).unwrap();
+                let rounded = build.rescale(product, 16).unwrap();
+                x = build.assume(rounded, numbers.unwrap()).unwrap();
+            }
+            build.reveal(x, Recipient::All).unwrap();
+            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
+            let of_stage = |stage: &Stage| plan.op(stage.op).kind.layers(stage.stage).len();
+            let of_level = |level: &Level| level.stages.iter().map(of_stage).max().unwrap_or(0);
+            plan.levels.iter().map(of_level).sum::<usize>()
+        };
+        for capabilities in ALL.into_iter().filter(|capabilities| capabilities.numbers.field().is_none()) {
+            let added =
+                |layers| rounds(layers, capabilities) - rounds(layers, capabilities.without(Feature::Guard));
+            assert!(added(1) > 1);
+            assert!(added(5) <= added(1) + 20, "{} rounds for one layer, {} for five", added(1), added(5));
         }
     }
 

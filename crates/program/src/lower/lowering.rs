@@ -61,6 +61,10 @@ pub(super) struct Lowering<'a> {
     /// Bits that have to be 1, or the run ends without outputs; and the first node that has one.
     pub(super) inside: Vec<Reg>,
     pub(super) first_inside: Option<NodeId>,
+    /// Nodes whose ranges are looked at beside the circuits that come next.
+    pub(super) unseen: Vec<NodeId>,
+    /// The deepest circuit since somebody asked: its depth and its result.
+    pub(super) deepest: Option<(u32, Reg)>,
     /// Regions of arms.
     pub(super) regions: HashMap<u32, u32>,
     /// What puts masks of arms in their places, by the arm around and the condition.
@@ -94,6 +98,8 @@ impl<'a> Lowering<'a> {
             rectified: Rectified::default(),
             inside: Vec::new(),
             first_inside: None,
+            unseen: Vec::new(),
+            deepest: None,
             regions: HashMap::new(),
             swaps: HashMap::new(),
             conditions: HashMap::new(),

@@ -46,6 +46,8 @@ impl Lowering<'_> {
                 self.enter_arm_of(id);
                 self.secret(id, own.is_some_and(|own| own.times > 1));
                 self.offered()?;
+                self.look_beside_circuits();
+                self.offered()?;
             }
             place += 1;
         }

@@ -48,6 +48,8 @@ pub struct Builder {
     needs: Features,
     /// Operations so far, each as often as it is computed: the next one's address.
     operations: u64,
+    /// The first level that the next steps may use.
+    earliest: usize,
 }
 
 /// A section that isn't ended.
@@ -273,6 +275,12 @@ impl Builder {
         self.ready[reg as usize] = self.ready[reg as usize].max(level);
     }
 
+    /// Lets the next steps stand no sooner than the operation that writes `reg`, or wherever they can: for what would add rounds
+    /// to the levels before, and none to those from there on.
+    pub fn no_sooner_than(&mut self, reg: Option<Reg>) {
+        self.earliest = reg.map_or(0, |reg| self.ready[reg as usize].saturating_sub(1));
+    }
+
     /// Operations so far, each as often as it is computed.
     pub fn operations(&self) -> u64 {
         self.operations
@@ -455,9 +463,10 @@ impl Builder {
         self.registers.len() as Reg - 1
     }
 
-    /// The first level that the open section may use.
+    /// The first level that the open section, and what is said of the next steps, leave to them.
     fn floor(&self) -> usize {
-        self.open.last().map_or(0, |open| self.sections[open.index].levels.start)
+        let section = self.open.last().map_or(0, |open| self.sections[open.index].levels.start);
+        section.max(self.earliest)
     }
 
     fn touch(&mut self, reg: Reg, level: usize) {
