@@ -275,10 +275,15 @@ impl Builder {
         self.ready[reg as usize] = self.ready[reg as usize].max(level);
     }
 
-    /// Lets the next steps stand no sooner than the operation that writes `reg`, or wherever they can: for what would add rounds
+    /// Lets the next steps stand no sooner than so many levels before the operation that writes `reg`: for what would add rounds
     /// to the levels before, and none to those from there on.
-    pub fn no_sooner_than(&mut self, reg: Option<Reg>) {
-        self.earliest = reg.map_or(0, |reg| self.ready[reg as usize].saturating_sub(1));
+    pub fn no_sooner_than(&mut self, reg: Reg, before: usize) {
+        self.earliest = self.ready[reg as usize].saturating_sub(1 + before);
+    }
+
+    /// Lets the next steps stand wherever they can.
+    pub fn as_soon_as_they_can(&mut self) {
+        self.earliest = 0;
     }
 
     /// Operations so far, each as often as it is computed.
