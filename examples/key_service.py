@@ -7,7 +7,8 @@ server's. All that leaves is the two wrapped keys. The table names the one plan 
 else is to be computed on it is refused, by every server.
 
 One plan serves everybody: each request says which two rows of the table it reads. Who may ask for whom is
-policy, which every server holds against the request by itself; here that is a table of a few lines.
+policy: here a table of a few lines, which this one program looks at before it asks, since all three servers
+run in it. In a deployment each server has to look by itself, as those of `tacit-kdc` do.
 
 Wrapping is by SHA-256 of the long-term key and the request's number: a key stream of one block for each
 number, which never comes twice.

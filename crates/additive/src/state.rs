@@ -249,11 +249,12 @@ impl Party {
     /// Compares what owners told all, and checks all that was recorded. If that fails, nothing is left of the keys.
     ///
     /// # Security
-    /// A check that begins, in the journal of any party, has a verdict at all of them unless a *party* deviates, is lost or
-    /// can't write. For whoever begins has every party's opening of the coin, and those leave a party that holds faults back:
-    /// from then on nothing ends its check but what is awaited of parties. So a client that is lost, and a party that ends a
-    /// run for it before the check or after, has no keys destroyed. A party that is lost within a check still has: then others
-    /// may know a verdict that this one doesn't.
+    /// A check that begins, in the journal of any party, has a verdict at all of them unless a *party* deviates, is lost or can't
+    /// write. For whoever begins has every party's opening of the coin, and those leave a party that holds faults back: from then
+    /// on nothing ends its check but what is awaited of parties.
+    ///
+    /// So a client that is lost, and a party that ends a run for it before the check or after, has no keys destroyed. A party
+    /// that is lost within a check still has: then others may know a verdict that this one doesn't.
     pub(crate) fn check_macs(&mut self) -> Result<(), Error> {
         if let Some(told) = self.told_inputs.take() {
             // Before a check begins: a client that tells two parties different things must not have keys destroyed.

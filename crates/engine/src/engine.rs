@@ -338,12 +338,13 @@ pub trait Protocol: Send + Sync {
 /// and jobs as below, without inputs and outputs, and `seal`, whose material goes to `load`. Material that was made
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
-/// Then it calls: `load_kept` for what stays from earlier runs (before the first walk, too); all inputs, in groups
-/// (`share_input` for each, then `receive_share` for each); for every level its local steps, then its jobs, each
-/// begun once and finished once, in the same order (those of arms that exclude one another together); then `check`,
-/// then the outputs, in groups (`send_output` for each, then `open_output` for each), after `keep` for what stays. A
-/// group is one for all endpoints; only its last member can be longer than
-/// [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
+/// Then it calls: `load_kept` for what stays from earlier runs (before the first walk, too); all inputs, in groups (`share_input`
+/// for each, then `receive_share` for each); for every level its local steps, then its jobs, each begun once and finished once,
+/// in the same order (those of arms that exclude one another together); then `check`, then the outputs, in groups (`send_output`
+/// for each, then `open_output` for each), after `keep` for what stays.
+///
+/// A group is one for all endpoints; only its last member can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT)
+/// messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
     fn session(&mut self) -> Option<&mut Session>;

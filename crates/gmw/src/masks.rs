@@ -1,10 +1,11 @@
 //! Masks for arms of branches, by products of a bit and a vector (Heath, Kolesnikov, Peceny 2021, figures 5 to 7).
 //!
-//! All have a random bit `s` and a random vector `r`; then `M_0 = s r` and `M_1 = s r ^ r`, of which number `s` is zeros. Of
-//! `s r` the products `s_i r_i` are each party's own, and for each two parties there is one random oblivious transfer each way,
-//! of strings of 128 bits: `P_i` gets `w = w_c` for its choice `c`, and `P_j` has `w_0` and `w_1`. Expanded, `P_j` tells
-//! `u = G(w_0) ^ G(w_1) ^ r_j`, and `G(w) ^ c u` and `G(w_0)` are shares of `c r_j`: one vector for each product, where two
-//! would mask it (figure 6).
+//! All have a random bit `s` and a random vector `r`; then `M_0 = s r` and `M_1 = s r ^ r`, of which number `s` is zeros. Of `s
+//! r` the products `s_i r_i` are each party's own, and for each two parties there is one random oblivious transfer each way, of
+//! strings of 128 bits:
+//!
+//! `P_i` gets `w = w_c` for its choice `c`, and `P_j` has `w_0` and `w_1`. Expanded, `P_j` tells `u = G(w_0) ^ G(w_1) ^ r_j`, and
+//! `G(w) ^ c u` and `G(w_0)` are shares of `c r_j`: one vector for each product, where two would mask it (figure 6).
 //!
 //! **Free corrections.** As for [triples](crate::triples), `s_i` is the choice in the transfer from the party after it, and `r_i` what
 //! `u` would be without it in the transfer to that party. So between two parties nothing is sent; among more, all but the party after

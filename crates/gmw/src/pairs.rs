@@ -4,10 +4,13 @@
 //! `{B, C}`, of which each is there twice; of random bits `{X, Y_1}`, `{X, Y_2}` and `{X, Y_3}`, and `X` and the three `Y_i` don't
 //! cancel. Any two parties have one seed in common in both cases, and two others.
 //!
-//! **Slots.** The paper gives seeds in this order. Then the first and the third party have theirs in common at their second and first
-//! place in the one case, and at the first of both in the other; the second and the third at the second of both, and at the first. Each
-//! of these two coalitions knows which mask is zeros, and with `s ^ t` which arm is taken. Here each pair is swapped by a fresh shared bit, one for each party and mask, before it is opened to its owner: so the places
-//! of the common seed are uniform in both cases. Both masks have seeds of their own.
+//! **Slots.** The paper gives seeds in this order. Then the first and the third party have theirs in common at their second and
+//! first place in the one case, and at the first of both in the other; the second and the third at the second of both, and at the
+//! first.
+//!
+//! Each of these two coalitions knows which mask is zeros, and with `s ^ t` which arm is taken. Here each pair is swapped by a
+//! fresh shared bit, one for each party and mask, before it is opened to its owner: so the places of the common seed are uniform
+//! in both cases. Both masks have seeds of their own.
 //!
 //! **How.** All seeds, `s` and the bits for swaps are random shares. With `d` the differences of both cases' pairs, mask 0 has those of
 //! zeros and `s d`, and mask 1 those of random bits and `s d`: a product of a bit with a vector. A pair is swapped by a product with

@@ -4,11 +4,12 @@
 //! **Factors.** `P_i` takes its share `a_i` from the choices, and `b_i` from the differences, of its transfers with the party
 //! after it ([`next`]). Two parties need no more: `c d` of each direction is `a_j b_i`.
 //!
-//! **Corrections.** With each other party `P_j`, whose transfers have other choices and differences, `P_i` tells it
-//! `f = c ^ a_i` and `e = d ^ b_i`, and with these the shares become those of `a_j b_i`: the receiver adds `c e`, so they are
-//! of `c b_i`; the sender adds `f b_i` for the receiver's `f`, so they are of `(c ^ f) b_i = a_j b_i`. Two bits for a triple, to all but
-//! one party. `c` and `d` are random bits that nobody else has and serve nothing else, so the corrections tell nothing to any
-//! n-1 parties.
+//! **Corrections.** With each other party `P_j`, whose transfers have other choices and differences, `P_i` tells it `f = c ^ a_i`
+//! and `e = d ^ b_i`, and with these the shares become those of `a_j b_i`: the receiver adds `c e`, so they are of `c b_i`; the
+//! sender adds `f b_i` for the receiver's `f`, so they are of `(c ^ f) b_i = a_j b_i`.
+//!
+//! Two bits for a triple, to all but one party. `c` and `d` are random bits that nobody else has and serve nothing else, so the
+//! corrections tell nothing to any n-1 parties.
 //!
 //! **Products.** `c_i` is `a_i b_i` and the sum of all shares that `P_i` has.
 //!

@@ -1,10 +1,11 @@
 //! What one server makes of a request: the AS and the TGS exchange (RFC 4120, sections 3.1 and 3.3).
 //!
-//! Every server reads the request and decides by itself. Whatever it decides before [`Shares`] come in follows from
-//! the request and its copy of the realm alone, so servers decide alike. The rest is in three steps, each after
-//! acceptance of the one before: the verdict on codes, with the median of the servers' clocks; what was sealed, but
-//! for keys; ticket and reply. What all know of a step are its run's public inputs, which the session compares before
-//! anything is computed; so one that deviates gets nothing for bytes of its own.
+//! Every server reads the request and decides by itself. Whatever it decides before [`Shares`] come in follows from the request
+//! and its copy of the realm alone, so servers decide alike.
+//!
+//! The rest is in three steps, each after acceptance of the one before: the verdict on codes, with the median of the servers'
+//! clocks; what was sealed, but for keys; ticket and reply. What all know of a step are its run's public inputs, which the
+//! session compares before anything is computed; so one that deviates gets nothing for bytes of its own.
 
 mod further;
 mod initial;

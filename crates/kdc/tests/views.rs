@@ -1,11 +1,13 @@
 //! What one server receives while requests are answered: for the keys of one realm and for those of another it looks
 //! alike, but for what all are to learn.
 //!
-//! **The experiment.** All that the server knows is held fixed: its randomness, its parts of records and what it draws.
-//! Of other keys other parts of records follow, which it doesn't hold, and other session keys in tickets given and
-//! made. All else that it can't know is drawn anew in each run. In every run of both realms messages have the same
-//! addresses, lengths and times; what is opened of requests is the same, unless it is ciphertext; and the bits that
-//! the server receives for ANDs look alike with those that are opened ([`Sample::check_alike`]).
+//! **The experiment.** All that the server knows is held fixed: its randomness, its parts of records and what it draws. Of other
+//! keys other parts of records follow, which it doesn't hold, and other session keys in tickets given and made. All else that it
+//! can't know is drawn anew in each run.
+//!
+//! In every run of both realms messages have the same addresses, lengths and times; what is opened of requests is the same,
+//! unless it is ciphertext; and the bits that the server receives for ANDs look alike with those that are opened
+//! ([`Sample::check_alike`]).
 //!
 //! Requests go together, half of them wrong; each is one of the sample's rows, as its bits have masks of their own. Of
 //! all ANDs the first ones are looked at, and some out of all layers. The contents of proofs and inputs are the

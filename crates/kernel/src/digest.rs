@@ -25,7 +25,8 @@ const CHUNK: usize = if cfg!(miri) { 4 } else { 512 };
 
 /// The digest of a message so far, under a key.
 pub struct Digest {
-    /// `r, r^2, ..., r^CHUNK` of each point `r`.
+    /// `r, r^2, ...` of each point `r`, `r^CHUNK` at most: as many as the longest piece so far has words, and `r`. They never
+    /// move, so that no copy is left behind.
     powers: [Vec<Gf64>; 2],
     values: [Gf64; 2],
     /// Words that were absorbed: the polynomial's degree.
@@ -47,14 +48,11 @@ impl Drop for Digest {
 }
 
 impl Digest {
-    /// Of the empty message. Costs 1,024 products.
+    /// Of the empty message. Two products for each of the message's first 512 words are for powers of the points.
     pub fn new(key: &[u8; KEY_BYTES]) -> Self {
         let powers_of = |point: &[u8]| {
-            let point = Gf64(bytemuck::pod_read_unaligned(point));
-            let mut powers = vec![point; CHUNK];
-            for at in 1..CHUNK {
-                powers[at] = powers[at - 1].times(point);
-            }
+            let mut powers = Vec::with_capacity(CHUNK);
+            powers.push(Gf64(bytemuck::pod_read_unaligned(point)));
             powers
         };
         let (first, second) = key.split_at(8);
@@ -72,7 +70,11 @@ impl Digest {
             }
             bytemuck::cast_slice_mut::<Gf64, u8>(words)[..piece.len()].copy_from_slice(piece);
             self.words = self.words.saturating_add(words.len() as u64);
-            for (value, powers) in self.values.iter_mut().zip(&self.powers) {
+            for (value, powers) in self.values.iter_mut().zip(&mut self.powers) {
+                let point = powers[0];
+                while powers.len() < words.len() {
+                    powers.push(powers[powers.len() - 1].times(point));
+                }
                 let powers = &powers[..words.len()];
                 let mut sum = [Gf64::ZERO];
                 inner_products(words, powers, 1, &mut sum);

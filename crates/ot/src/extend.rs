@@ -1,11 +1,12 @@
 //! The extension over a session, batch after batch, with all peers at once.
 //!
-//! A batch takes three messages: the receiver's columns; the sender's coin, once it holds the columns; and the receiver's
-//! answer. Nobody waits for them: while a batch's messages travel the next ones are computed. In step `s` each party queues
-//! the columns of batch `s`. Then it takes what its peers sent: the coin of batch `s - 3`, the answer for batch `s - 5`, and
-//! the columns of batch `s - 1`. Last it computes on them, and queues an answer and a coin. Whatever is queued leaves when
-//! the party next waits for something, which is in the next step: so a step's messages leave together, and have most of a
-//! step's time to travel.
+//! A batch takes three messages: the receiver's columns; the sender's coin, once it holds the columns; and the receiver's answer.
+//! Nobody waits for them: while a batch's messages travel the next ones are computed. In step `s` each party queues the columns
+//! of batch `s`.
+//!
+//! Then it takes what its peers sent: the coin of batch `s - 3`, the answer for batch `s - 5`, and the columns of batch `s - 1`.
+//! Last it computes on them, and queues an answer and a coin. Whatever is queued leaves when the party next waits for something,
+//! which is in the next step: so a step's messages leave together, and have most of a step's time to travel.
 //!
 //! **Order.** A coin is drawn when all of its batch's columns are here. OTs are handed out when their batch has passed: to
 //! the receiver when it has answered, to the sender when the answer was right.

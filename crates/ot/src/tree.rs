@@ -1,20 +1,24 @@
 //! Trees of which one side has all leaves and the other all but one: punctured pseudo-random functions from base OTs
 //! (Goldreich, Goldwasser, Micali 1986; Roy 2022, section 4; Boyle et al. 2019).
 //!
-//! Nodes are 128-bit strings. The first level's two nodes are the keys of the first base OT; a hash makes two children of
-//! each node. For level `l` from the second on let `s_b` be the sum of all nodes on side `b` (left children for 0, right
-//! ones for 1), and `K_b` the keys of the level's base OT. Who has all leaves sends `s_0 ^ K_0` and `s_1 ^ K_1`. The other
-//! one is to miss leaf `d`. On each level it has the key of the side on which the node above `d` is *not*, so it learns that
-//! side's sum, and by it the one node there that it can't compute: the sibling of the node above `d`.
+//! Nodes are 128-bit strings. The first level's two nodes are the keys of the first base OT; a hash makes two children of each
+//! node. For level `l` from the second on let `s_b` be the sum of all nodes on side `b` (left children for 0, right ones for 1),
+//! and `K_b` the keys of the level's base OT.
+//!
+//! Who has all leaves sends `s_0 ^ K_0` and `s_1 ^ K_1`. The other one is to miss leaf `d`. On each level it has the key of the
+//! side on which the node above `d` is *not*, so it learns that side's sum, and by it the one node there that it can't compute:
+//! the sibling of the node above `d`.
 //!
 //! **Numbers.** Who misses a leaf counts nodes by their difference from those above `d`: its missing node is number 0 on
 //! every level. So nothing that it computes depends on `d` but which of two values goes where.
 //!
-//! **The check.** A malicious owner can send sums that aren't, so that the other one's leaves are right or wrong depending
-//! on `d`. So every leaf also gives a check of 256 bits. The owner sends the sum of all of a tree's checks, and a digest of
-//! all checks in order. The other one computes the check that it misses from the sum, and compares the digest. Checks are
-//! hashes, so the digest fixes all leaves. Whoever passes has leaves that agree with them, whatever `d` is; the owner may
-//! have guessed something about `d` and learns that the guess was right.
+//! **The check.** A malicious owner can send sums that aren't, so that the other one's leaves are right or wrong depending on
+//! `d`. So every leaf also gives a check of 256 bits. The owner sends the sum of all of a tree's checks, and a digest of all
+//! checks in order.
+//!
+//! The other one computes the check that it misses from the sum, and compares the digest. Checks are hashes, so the digest fixes
+//! all leaves. Whoever passes has leaves that agree with them, whatever `d` is; the owner may have guessed something about `d`
+//! and learns that the guess was right.
 
 use crate::base::Key;
 use crate::context::Context;

@@ -117,12 +117,12 @@ impl PhaseCost {
     /// An estimate of the seconds that the network takes: half a round trip for every round, and then what the
     /// slowest of its links takes to let through all that it carries.
     ///
-    /// In a phase of rounds that all wait for one link, a round takes what the link needs for its bytes and half a
-    /// round trip, and so the sum over all rounds is just this; of several links the slowest counts, in round trip and
-    /// in transmission apart. Neglected are: that rounds may need only some of the phase's links, of which the farthest
-    /// then counts too often; that different links may be the busiest in different rounds, and then more is waited for;
-    /// that links of one machine share its line; that rounds which don't depend on one another overlap; computing,
-    /// framing and encryption.
+    /// In a phase of rounds that all wait for one link, a round takes what the link needs for its bytes and half a round trip,
+    /// and so the sum over all rounds is just this; of several links the slowest counts, in round trip and in transmission apart.
+    ///
+    /// Neglected are: that rounds may need only some of the phase's links, of which the farthest then counts too often; that
+    /// different links may be the busiest in different rounds, and then more is waited for; that links of one machine share its
+    /// line; that rounds which don't depend on one another overlap; computing, framing and encryption.
     ///
     /// `endpoints` are the names by which the profile knows the endpoints, in order. A link that it doesn't know takes no
     /// time.

@@ -8,11 +8,12 @@
 //! in bit-sliced form have a row for every bit position and a column for every number. In memory every row starts at a
 //! word; in a message the rows follow one another without a gap.
 //!
-//! **Public registers.** All parties hold a public register as it is; no other register is known to anybody. A step
-//! whose result is public reads public registers alone. An opening fills one ([`OpKind::Open`]), or a public input
-//! ([`PublicInput`]). Steps take them wherever they take constants ([`Public::Register`]), and circuits as operands
-//! ([`Operand`]). To stand anywhere else one is first shared, by [`Local::Constant`]; the builder refuses anything else. What a
-//! plan opens is no output: those are revealed by [`Plan::outputs`] alone.
+//! **Public registers.** All parties hold a public register as it is; no other register is known to anybody. A step whose result
+//! is public reads public registers alone. An opening fills one ([`OpKind::Open`]), or a public input ([`PublicInput`]).
+//!
+//! Steps take them wherever they take constants ([`Public::Register`]), and circuits as operands ([`Operand`]). To stand anywhere
+//! else one is first shared, by [`Local::Constant`]; the builder refuses anything else. What a plan opens is no output: those are
+//! revealed by [`Plan::outputs`] alone.
 //!
 //! **Additive components.** Conversions between numbers and bits need a sharing of additive components,
 //! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR.

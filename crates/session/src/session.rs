@@ -37,12 +37,12 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// Agrees with everybody on what is run and makes the pairs' keys.
     ///
-    /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that
-    /// receiver. A difference is an error on both sides that says what differs, and who; parties differ also if the limits
-    /// of their links do by which others are kept waiting. The lane and their number are part
-    /// of what is agreed, and so every lane has keys of its own. Then the parties compare (and
-    /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
-    /// Two rounds.
+    /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that receiver. A
+    /// difference is an error on both sides that says what differs, and who; parties differ also if the limits of their links do
+    /// by which others are kept waiting.
+    ///
+    /// The lane and their number are part of what is agreed, and so every lane has keys of its own. Then the parties compare (and
+    /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things. Two rounds.
     ///
     /// # Errors
     /// [`Error::Disagreement`] if endpoints are about to run different things, [`Error::CheckFailed`] if one told two

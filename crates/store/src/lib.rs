@@ -1,10 +1,12 @@
 //! Where a party keeps the material of an offline phase, so that an online run uses it once or never.
 //!
-//! An *epoch* is what one offline session made. Its material lies on *shelves*, in instances, numbered from 0. It is of
-//! one of two sorts: for some runs of one plan, an instance for each on a single shelf; or a supply that any plan draws
-//! from, with a shelf for each kind, all under one key. Every party has material of its own for each instance. It is
-//! secret bytes, which mean nothing here. A [`Store`] is a folder that holds one party's epochs for one [`Binding`]: one
-//! protocol with its parameters, one list of parties, and one program with its clients, or any.
+//! An *epoch* is what one offline session made. Its material lies on *shelves*, in instances, numbered from 0. It is of one of
+//! two sorts: for some runs of one plan, an instance for each on a single shelf; or a supply that any plan draws from, with a
+//! shelf for each kind, all under one key.
+//!
+//! Every party has material of its own for each instance. It is secret bytes, which mean nothing here. A [`Store`] is a folder
+//! that holds one party's epochs for one [`Binding`]: one protocol with its parameters, one list of parties, and one program with
+//! its clients, or any.
 //!
 //! Offline, each party hands its verified material to a [`Writer`]. Nothing of an epoch can be used before
 //! [`Writer::finish`] returns. Online, the parties exchange [`Store::available`] (as [`encode`]d lists), all come to

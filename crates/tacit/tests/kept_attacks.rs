@@ -138,6 +138,53 @@ fn at_each_message(
     }
 }
 
+/// How each of the parties refuses a run.
+fn refusals(name: &str, world: &mut World, compiled: &Arc<Compiled>) -> Vec<String> {
+    let links = Links::new(world.local.parties.len(), 0);
+    let ended = played(name, world, compiled, &links).into_iter().map(|(played, _)| match played {
+        Err(Error::Refused(reason)) => reason,
+        other => panic!("{name}: {other:?}"),
+    });
+    ended.collect()
+}
+
+/// Whoever has the share that is amiss, every party refuses the run by itself, and says which value it is.
+#[test]
+fn all_parties_refuse_what_is_missing_old_foreign_or_not_to_be_read() {
+    let turn = Turn::new(true);
+    for name in ["replicated", "replicated-malicious", "astra-malicious", "gmw"] {
+        for at in 0..World::new(name).local.parties.len() {
+            let mut world = world(name, &turn.compiled);
+            let before = std::mem::replace(&mut world.states[at], tacit::State::new());
+            for reason in refusals(name, &mut world, &reads()) {
+                assert!(reason.contains(&format!("P{at} lacks x@1")), "{name}: {reason}");
+            }
+            world.states[at] = self::world(name, &turn.compiled).states.swap_remove(at);
+            for reason in refusals(name, &mut world, &reads()) {
+                assert!(
+                    reason.contains("x@1 of P") && reason.contains("is another value"),
+                    "{name}: {reason}"
+                );
+            }
+            world.states[at] = before;
+            assert_eq!(read(&mut world, name).0, bools(OLD));
+        }
+        let mut world = world(name, &turn.compiled);
+        let other = compiled(|build| {
+            let given = build.input("P0", "x", Dtype::Bool, &[3], None)?;
+            build.keep(given, "y", Uses::new(vec![turn.compiled.hash()], None))
+        });
+        world.run(&other, &[bools(OLD)]).unwrap();
+        let reads = compiled(|build| {
+            let y = kept(build, "y")?;
+            build.reveal(y, Recipient::All)
+        });
+        for reason in refusals(name, &mut world, &reads) {
+            assert!(reason.contains("y@1 may be read by other programs only"), "{name}: {reason}");
+        }
+    }
+}
+
 const MALICIOUS: &[Deviation] = &[Deviation::Flip(9), Deviation::Silence, Deviation::Death];
 const CRASHES: &[Deviation] = &[Deviation::Silence, Deviation::Death];
 

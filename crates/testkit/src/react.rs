@@ -1,11 +1,14 @@
 //! An endpoint that reacts: it plays the protocol's own code with its own keys, and does as it likes with what that code
 //! sends and hears.
 //!
-//! An [`Interceptor`](crate::Interceptor) decides on frames one by one, as a network would. An [`Attacker`] sits between
-//! one endpoint's code and its links. It sees each message as it arrives. It may withhold what its code sends, release it
-//! later, replace it by what it computes from all it has seen, in any order and to each peer differently; it may keep from
-//! its code what would end it, go by a clock of its own, and act on after its code has ended. What the code knows inside,
-//! such as its shares, a protocol's `planted` module tells.
+//! An [`Interceptor`](crate::Interceptor) decides on frames one by one, as a network would. An [`Attacker`] sits between one
+//! endpoint's code and its links. It sees each message as it arrives.
+//!
+//! It may withhold what its code sends, release it later, replace it by what it computes from all it has seen, in any order and
+//! to each peer differently; it may keep from its code what would end it, go by a clock of its own, and act on after its code has
+//! ended.
+//!
+//! What the code knows inside, such as its shares, a protocol's `planted` module tells.
 //!
 //! It can't send under another endpoint's name: links are authenticated.
 

@@ -354,6 +354,20 @@ fn files_are_short() {
     assert!(long.is_empty(), "files of more than {MOST_LINES} lines: {long:?}");
 }
 
+/// The glossary and the page on the structure say where things are: there they are.
+#[test]
+fn what_pages_point_to_is_there() {
+    for page in ["glossary.md", "architecture.md", "security.md"] {
+        let text = read(&root().join("docs").join(page));
+        let places = text.split('`').skip(1).step_by(2).filter(|place| place.starts_with("crates/"));
+        let places: Vec<&str> = places.filter(|place| !place.contains([' ', '*'])).collect();
+        assert!(page == "security.md" || places.len() >= 20, "{page} names {} places", places.len());
+        for place in places {
+            assert!(root().join(place).exists(), "docs/{page} points to {place}, which isn't there");
+        }
+    }
+}
+
 /// The most characters of a paragraph, without the addresses that it links to.
 const MOST_CHARACTERS: usize = 500;
 
@@ -362,8 +376,9 @@ fn paragraphs_are_short() {
     let mut pages = files_of(root().join("docs"), "md");
     pages.retain(|page| !page.parent().is_some_and(|folder| folder.ends_with("adr")));
     pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)));
-    for page in pages {
-        let (place, text) = (place_of(&page), read(&page));
+    let pages = pages.into_iter().map(|page| (place_of(&page), read(&page)));
+    let code = rust_files(root().join("crates")).into_iter();
+    for (place, text) in pages.chain(code.map(|file| (place_of(&file), documentation(&read(&file))))) {
         let long: Vec<String> = paragraphs(&text)
             .into_iter()
             .map(|text| without_addresses(&text))
@@ -382,6 +397,15 @@ fn paragraphs_end_where_a_reader_pauses() {
     let page = "# Title\n\nOne\nand [on](https://far/away).\n\n- First\n  goes on\n- second\n> - third\n\n```\ncode\n```\n| a | b |\n1. Last";
     let found: Vec<String> = paragraphs(page).iter().map(|text| without_addresses(text)).collect();
     assert_eq!(found, ["One and [on].", "- First goes on", "- second", "- third", "1. Last"]);
+}
+
+/// What the documentation in a file of code says.
+fn documentation(code: &str) -> String {
+    let lines = code.lines().map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("//!").or_else(|| line.strip_prefix("///")).unwrap_or_default().trim_start()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The paragraphs of a page, and the items of its lists: no headings, tables or code.

@@ -1,12 +1,13 @@
 //! Checks on one key, one at a time, whichever lanes they are in.
 //!
-//! Under one MAC key no two checks may be under way at once: what one opens would tell how to pass the other ("Rushing at
-//! SPDZ", S&P 2025). So lanes that share a key take turns, and all parties' lanes in the same order; else one party could
-//! hold the key for lane 0 and another for lane 1, and both wait for ever. The order follows from the plans alone: every
-//! lane's first turn by the lanes' numbers, then every lane's second, and so on, and a lane that has ended well is passed
-//! over. Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to
-//! take. A lane that ends otherwise takes the others with it, and no further turn is given: a check that began would have no
-//! verdict, and destroy the key. Who has a turn at a check sees it through first ([`Mesh::hold_faults`]).
+//! Under one MAC key no two checks may be under way at once: what one opens would tell how to pass the other ("Rushing at SPDZ",
+//! S&P 2025). So lanes that share a key take turns, and all parties' lanes in the same order; else one party could hold the key
+//! for lane 0 and another for lane 1, and both wait for ever. The order follows from the plans alone: every lane's first turn by
+//! the lanes' numbers, then every lane's second, and so on, and a lane that has ended well is passed over.
+//!
+//! Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to take. A lane
+//! that ends otherwise takes the others with it, and no further turn is given: a check that began would have no verdict, and
+//! destroy the key. Who has a turn at a check sees it through first ([`Mesh::hold_faults`]).
 //!
 //! [`Mesh::hold_faults`]: tacit_net::Mesh::hold_faults
 

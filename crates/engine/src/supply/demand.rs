@@ -30,10 +30,11 @@ pub enum Arms {
     ///
     /// # Security
     /// All arms are executed, whichever is active. So this is only for a protocol whose inactive arms send nothing that a triple
-    /// masks as it is ([`SupplyKind::Masks`]): two values under one item show their difference. It holds for branches with one
-    /// condition for all columns; where each column has its own, other columns may be active in either arm, and ranges stay
-    /// apart. In what repeats another arm may be active in each turn: a branch whose masks each turn draws anew shares ranges within
-    /// a turn, and any other's stay apart.
+    /// masks as it is ([`SupplyKind::Masks`]): two values under one item show their difference.
+    ///
+    /// It holds for branches with one condition for all columns; where each column has its own, other columns may be active in
+    /// either arm, and ranges stay apart. In what repeats another arm may be active in each turn: a branch whose masks each turn
+    /// draws anew shares ranges within a turn, and any other's stay apart.
     Shared,
     /// Arms' ANDs are those of one circuit, in which all wires of inactive arms are zero ([`tacit_circuit::motif`]):
     /// plans have no regions.

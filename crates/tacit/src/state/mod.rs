@@ -8,9 +8,10 @@
 //!
 //! **Two steps.** Each party puts its share away as *pending*, and tells the others so, before any output is opened. What all
 //! have is *settled*. A party that dies in between has a pending version that the others may know as settled: the next run that
-//! reads it finds that all have it, and settles it. What not all have is never read, and is void once a version counts that it
-//! was made without ([`settle`]). All that one run keeps is put away together, and settled together: no run reads one value of it
-//! beside an older one of another name.
+//! reads it finds that all have it, and settles it.
+//!
+//! What not all have is never read, and is void once a version counts that it was made without ([`settle`]). All that one run
+//! keeps is put away together, and settled together: no run reads one value of it beside an older one of another name.
 //!
 //! [Decision 23](../../../../docs/adr/0023-values-that-stay.md) has the reasons.
 

@@ -1,11 +1,12 @@
 //! What all parties have counts, and what was made without it never will.
 //!
-//! A version is *settled* once all parties are known to have it. Later versions of its name that were put away by
-//! runs which began without it, and that some party lacks, can't both count with it: the party *passes them over*, in
-//! the same change. What is passed over is *void*. Its number is never used again, its share is erased, and the party
-//! says of it that it lacks it. So no party settles it afterwards, whatever another one says; and one that has
-//! settled it before refuses what it was made without. An answer needs all parties to have settled what is read: no
-//! honest party gives one of a version, and then one of another that leaves it out.
+//! A version is *settled* once all parties are known to have it. Later versions of its name that were put away by runs which
+//! began without it, and that some party lacks, can't both count with it: the party *passes them over*, in the same change. What
+//! is passed over is *void*. Its number is never used again, its share is erased, and the party says of it that it lacks it.
+//!
+//! So no party settles it afterwards, whatever another one says; and one that has settled it before refuses what it was made
+//! without. An answer needs all parties to have settled what is read: no honest party gives one of a version, and then one of
+//! another that leaves it out.
 
 use super::{About, Digests, Standing, State, TOLD_VERSIONS, Version, at, disk};
 use crate::Error;

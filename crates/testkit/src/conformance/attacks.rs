@@ -4,11 +4,12 @@
 //! own, and for the one that deviates any. And every change of a byte is noticed by some honest endpoint, but one of a
 //! party's own input, which may be what the party gives.
 //!
-//! **How.** One endpoint is chosen, and one or some of its messages: bits are flipped, one or many, in one message or in
-//! some of the same sort; the contents are drawn anew, or are those of another message, or of the same one in another
-//! session; they are too short or too long; they are missing, come twice, or nothing comes any more. The circuit is
-//! evaluated on instances that don't depend on one another, with three bits of input from each who gives any: so what
-//! honest endpoints may have is found by trying all eight for every instance. Comparisons are of numbers in a ring of eight
+//! **How.** One endpoint is chosen, and one or some of its messages: bits are flipped, one or many, in one message or in some of
+//! the same sort; the contents are drawn anew, or are those of another message, or of the same one in another session; they are
+//! too short or too long; they are missing, come twice, or nothing comes any more.
+//!
+//! The circuit is evaluated on instances that don't depend on one another, with three bits of input from each who gives any: so
+//! what honest endpoints may have is found by trying all eight for every instance. Comparisons are of numbers in a ring of eight
 //! bits, of which all 256 are tried.
 //!
 //! **Reacting.** In [`reacting`] it plays its part with what it has learned, and holds back, changes and keeps silent by that.
@@ -284,16 +285,16 @@ pub fn over(subject: &Subject, medium: Medium, seeds: Range<u64>) {
         );
     }
 }
-/// One of the first two parties, that tell the third the key that hides outputs from clients in messages of this step, says
-/// another: from one alone it
-/// could be chosen by what it does to an output of a bit.
+
+/// One of the parties that tell the last one the key that hides outputs from clients, in messages of this step, says another:
+/// from one alone it could be chosen by what it does to an output of a bit.
 ///
 /// # Panics
 /// If it isn't noticed, or the client has an output.
 pub fn output_key_changed(subject: &Subject, part: u16) {
     let mut builder = plan::Builder::new();
     let [p, q, both] = std::array::from_fn(|_| builder.bits(1, 1));
-    for (owner, reg) in [("P1", p), ("P2", q)] {
+    for (owner, reg) in [("P0", p), ("P1", q)] {
         let owner = builder.role(owner);
         builder.input(owner, reg);
     }
@@ -302,11 +303,12 @@ pub fn output_key_changed(subject: &Subject, part: u16) {
     let client = builder.role("client");
     builder.output(both, plan::To::One(client));
     let case = subject.case(builder.finish(), &[vec![1], vec![1]]);
-    for liar in [0, 1] {
+    let last = subject.parties - 1;
+    for liar in 0..last {
         for bit in 0..128 {
             let world = case.world().intercept(Box::new(move |message| {
                 let mut frame = message.frame.clone();
-                if (message.from, message.to, frame.at.part) != (liar, 2, part) {
+                if (message.from, message.to, frame.at.part) != (liar, last, part) {
                     return Fate::Deliver;
                 }
                 frame.payload[bit / 8] ^= 1 << (bit % 8);
@@ -314,8 +316,8 @@ pub fn output_key_changed(subject: &Subject, part: u16) {
             }));
             let run = case.run_in(&world, &Draws::fixed(1));
             let results: Vec<_> = run.endings.iter().flatten().map(|ending| &ending.result).collect();
-            assert!(results[2].as_ref().is_err_and(|error| error.to_string().contains("different keys")));
-            assert!(results[3].is_err(), "the client has an output");
+            assert!(results[last].as_ref().is_err_and(|error| error.to_string().contains("different keys")));
+            assert!(results[last + 1].is_err(), "the client has an output");
         }
     }
 }

@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 45] = [
+static SAMPLES: [Sample; 46] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -359,6 +359,15 @@ static SAMPLES: [Sample; 45] = [
             Ok(vec![next[0], states[0]])
         })?;
         o.build.stack(&made, 0)
+    }),
+    ("assume", |o| {
+        // How far the larger one of two is above one of them.
+        let (a, b) = o.ab()?;
+        let most = o.build.maximum(a, b)?;
+        let above = o.build.sub(most, a)?;
+        let Some(range) = o.numbers.range else { return Ok(above) };
+        let highest = Range::point(range.hi() - range.lo());
+        o.build.assume(above, Range::point(0).hull(highest))
     }),
     ("branch", |o| {
         // One of two ANDs; and one with another branch inside, of one AND or two.

@@ -163,7 +163,7 @@ macro_rules! conformance {
             input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
             and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
             argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
-            arrange windows shuffle shuffle_bits sort sort_too repeat branch
+            arrange windows shuffle shuffle_bits sort sort_too repeat assume branch
         );
 
         mod equality {

@@ -1,11 +1,12 @@
 //! Whatever happens to whatever message: no hang, no panic, and an error that says who is at fault.
 //!
-//! A deviation is noticed at once if it shows in an address or a length, and after [`Limits::silence`] if something
-//! is missing. Whoever notices tells the others. So every honest endpoint ends with an error, or with the right
-//! outputs if it has all it needs by then; before the outputs nobody has. Errors name the deviating endpoint; only
-//! where somebody falls silent, those who wait for it in turn fall silent too, and an endpoint may lose patience
-//! with one of these first. What a flipped bit does is up to the protocol's [`Security`]: a semi-honest one may
-//! compute something else and not see it.
+//! A deviation is noticed at once if it shows in an address or a length, and after [`Limits::silence`] if something is missing.
+//! Whoever notices tells the others. So every honest endpoint ends with an error, or with the right outputs if it has all it
+//! needs by then; before the outputs nobody has.
+//!
+//! Errors name the deviating endpoint; only where somebody falls silent, those who wait for it in turn fall silent too, and an
+//! endpoint may lose patience with one of these first. What a flipped bit does is up to the protocol's [`Security`]: a
+//! semi-honest one may compute something else and not see it.
 //!
 //! Under a fair protocol whoever fails when outputs are about to be opened may be left out: then all honest parties have
 //! the right outputs, or nobody has, and who is at fault need not be said.

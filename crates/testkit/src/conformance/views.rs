@@ -1,10 +1,11 @@
 //! What a corrupt party receives is uniform, whatever the inputs are and whatever that party does.
 //!
-//! **The experiment.** All that the corrupt party knows is held fixed: its own randomness, the seeds that others
-//! send it, and what else the protocol tells it ([`Subject::told`]). All that it can't know is drawn anew in each
-//! run. Then the bits that it receives while inputs are shared and operations run must be jointly uniform. As
-//! they are so for every input, they tell nothing of it. Handshake, seeds and outputs are no part of this; an
-//! output's last share is what the output and the receiver's own shares make it.
+//! **The experiment.** All that the corrupt party knows is held fixed: its own randomness, the seeds that others send it, and
+//! what else the protocol tells it ([`Subject::told`]). All that it can't know is drawn anew in each run.
+//!
+//! Then the bits that it receives while inputs are shared and operations run must be jointly uniform. As they are so for every
+//! input, they tell nothing of it. Handshake, seeds and outputs are no part of this; an output's last share is what the output
+//! and the receiver's own shares make it.
 //!
 //! **What it notices.** A missing mask, a mask that the receiver knows, a mask that serves twice, a mask with bias,
 //! and padding that carries anything: see [`crate::sample`] for how.
@@ -396,13 +397,16 @@ impl Sampled {
     }
 }
 
-/// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
-/// is a part of it: a client's masked input shows the masks, whose seeds are no part; but if the client drew the seeds, it is
-/// nothing new; nor is what parties among them send one another. Of an output that a client among
-/// them learns, every share from outside counts but the last one, which is what the output and the others make it; the
-/// output has to be the same in every run. Where the parties verify, what goes to clients is a component from each, hidden by
-/// what all parties know: with a party none of them counts, as it has two of the three and the output makes the third. Gives
-/// how many bits the view has.
+/// The view of parties and clients who put together what they have, and follow the protocol. What they send one another is a part
+/// of it: a client's masked input shows the masks, whose seeds are no part; but if the client drew the seeds, it is nothing new;
+/// nor is what parties among them send one another.
+///
+/// Of an output that a client among them learns, every share from outside counts but the last one, which is what the output and
+/// the others make it; the output has to be the same in every run. Where the parties verify, what goes to clients is a component
+/// from each, hidden by what all parties know: with a party none of them counts, as it has two of the three and the output makes
+/// the third.
+///
+/// Gives how many bits the view has.
 ///
 /// # Errors
 /// How it differs from uniform bits.

@@ -13,11 +13,13 @@
 //! times the elements opened, in all lanes and all parts of a stream: `2^-20` after a million comparisons. Nothing limits
 //! their number here; a protocol that promises a bound for a run has to.
 //!
-//! **Checks come first.** Such a mask hides a `y` in its range, and no other. A deviator could see to it that `y` is
-//! out of it: if it opens `d + e` in place of the `d` of a product by a triple, the product `u v` becomes `u v + e v`; with
-//! `e = 2^100` the next opening would show `v` above the mask. So all that an opening depends on is checked before it
-//! ([`Opening::Verified`]); where nobody deviates, that costs nothing. A mask that is uniform in the field needs no check
-//! ([`Opening::Masked`]), and many more products, so it is for numbers that leave no room for another.
+//! **Checks come first.** Such a mask hides a `y` in its range, and no other. A deviator could see to it that `y` is out of it:
+//! if it opens `d + e` in place of the `d` of a product by a triple, the product `u v` becomes `u v + e v`; with `e = 2^100` the
+//! next opening would show `v` above the mask.
+//!
+//! So all that an opening depends on is checked before it ([`Opening::Verified`]); where nobody deviates, that costs nothing. A
+//! mask that is uniform in the field needs no check ([`Opening::Masked`]), and many more products, so it is for numbers that
+//! leave no room for another.
 //!
 //! **Remainders** (their protocol Mod2m, where all of `r` is made of bits). Let `c' = c mod 2^m` and `r' = r mod 2^m`, for
 //! `m <= k`. From `c = y + r` follows `c' = (y mod 2^m + r') mod 2^m`. The sum in brackets is below `2^(m+1)`, so it is
@@ -31,11 +33,12 @@
 //! `less = less_u + equal_u less_l` and `equal = equal_u equal_l`; of the lowest span nobody asks `equal`. That makes
 //! `2 (m - 1) - ceil(log2 m)` products in `ceil(log2 m)` rounds, after the round of the opening.
 //!
-//! - *Bits*, of a `y` with `0 <= y < 2^k`: it is `c' - r'` modulo `2^k`, and so its bit at a position is `c_i xor r_i xor b_i`, where
-//!   `b_i` is what is borrowed from there: whether `c'` is less than `r'` below it. What holds of all positions up to each one is made
-//!   by Sklansky's network ("Conditional-sum addition logic", 1960): of a span over another `less = less_u + equal_u less_l` and
-//!   `equal = equal_u equal_l`. A number that may be negative is raised by `2^(k-1)`, which turns its highest bit round in two's
-//!   complement.
+//! - *Bits*, of a `y` with `0 <= y < 2^k`: it is `c' - r'` modulo `2^k`, and so its bit at a position is `c_i xor r_i xor b_i`,
+//!   where `b_i` is what is borrowed from there: whether `c'` is less than `r'` below it.
+//!
+//!   What holds of all positions up to each one is made by Sklansky's network ("Conditional-sum addition logic", 1960): of a span
+//!   over another `less = less_u + equal_u less_l` and `equal = equal_u equal_l`. A number that may be negative is raised by
+//!   `2^(k-1)`, which turns its highest bit round in two's complement.
 //! - *Shift*, of an `x` that isn't negative: `x >> m = (x - x mod 2^m) / 2^m`, with the inverse of `2^m` in the field. It
 //!   is exact: no rounding depends on `r`.
 //! - *Sign*, of `-2^(k-1) <= x < 2^(k-1)`: with `y = x + 2^(k-1)`, `0 <= y < 2^k`, `x < 0` just if `y < 2^(k-1)`, and so if

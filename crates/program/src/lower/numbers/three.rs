@@ -16,12 +16,13 @@
 //!
 //! - *c* is `t_d`, the adders' own carry, and the carry out of the low `d` bits of `s + t`, each 0 or 1: their sum. As
 //!   `t` has no bit 0, the latter needs positions 1 to `d - 1` only.
-//! - *w* takes no carry through all positions, since the top bit of `x` is known to be 0. Let `h` be the sum of
-//!   the top bits of the three, `h = 2m + p` with `m` their majority and `p = s_(k-1)`; and let `v` be the carry that
-//!   comes into the top position, `v = t_(k-1) + g` with `g` that of `s + t`. Then `h + v = 2w`, for the top bit of the
-//!   sum is 0, and so `w = m + (p + v) / 2`. The top bit is also `p xor t_(k-1) xor g`, so `g = p xor t_(k-1)`, and
-//!   `(p + v) / 2 = (p + t_(k-1) + (p xor t_(k-1))) / 2`, which is `p or t_(k-1)`: 0 if both are 0, else
-//!   `(1 + 1) / 2` or `(1 + 1 + 0) / 2`. Hence `w = m + (p or t_(k-1))`: three ANDs, for the two majorities and the or.
+//! - *w* takes no carry through all positions, since the top bit of `x` is known to be 0. Let `h` be the sum of the top bits of
+//!   the three, `h = 2m + p` with `m` their majority and `p = s_(k-1)`; and let `v` be the carry that comes into the top position,
+//!   `v = t_(k-1) + g` with `g` that of `s + t`.
+//!
+//!   Then `h + v = 2w`, for the top bit of the sum is 0, and so `w = m + (p + v) / 2`. The top bit is also `p xor t_(k-1) xor g`,
+//!   so `g = p xor t_(k-1)`, and `(p + v) / 2 = (p + t_(k-1) + (p xor t_(k-1))) / 2`, which is `p or t_(k-1)`: 0 if both are 0,
+//!   else `(1 + 1) / 2` or `(1 + 1 + 0) / 2`. Hence `w = m + (p or t_(k-1))`: three ANDs, for the two majorities and the or.
 //!
 //! No local function of each component makes `c` or `w` a single bit: rounding takes up to a unit off each of the
 //! three, and so up to three in all.

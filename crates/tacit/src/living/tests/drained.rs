@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::living::control::{Between, Proposal};
+use std::time::Instant;
 
 #[test]
 fn what_waits_for_a_party_that_drains_is_served_once_it_is_back() {
@@ -48,8 +49,10 @@ fn no_request_is_lost_while_the_parties_are_restarted() {
             });
         }
         let and_more = || {
-            let until = runs.load(Ordering::SeqCst) + 6;
+            let (until, latest) =
+                (runs.load(Ordering::SeqCst) + 6, Instant::now() + Duration::from_secs(120));
             while runs.load(Ordering::SeqCst) < until {
+                assert!(Instant::now() < latest, "clients have no answers any more");
                 thread::sleep(Duration::from_millis(5));
             }
         };

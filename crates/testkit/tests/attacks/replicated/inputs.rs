@@ -34,11 +34,12 @@ fn and(owners: [&str; 2], cols: usize, to: &str) -> Plan {
 }
 
 /// The prover keeps its input from the right verifier until it has the coefficients, for which the left one needs only the
-/// prover's ANDs. It sent these as if its input were `x`. With `d` other bits in the component `x_(i-1)`, of
-/// which the right verifier alone has word, the relation of an AND is off by `d c`, where `c = y_i` is the prover's own
-/// share: with the coefficients `theta` the claim is off by the sum of all `theta d c`. So the prover flips its input at
-/// places where `c` is 1 and whose coefficients add up to 0. There the result is `x'y ^ 1`, for whatever the input `x'`
-/// now is: the left verifier's `y` is 0, and 1 is an output of no input.
+/// prover's ANDs. It sent these as if its input were `x`. With `d` other bits in the component `x_(i-1)`, of which the right
+/// verifier alone has word, the relation of an AND is off by `d c`, where `c = y_i` is the prover's own share: with the
+/// coefficients `theta` the claim is off by the sum of all `theta d c`.
+///
+/// So the prover flips its input at places where `c` is 1 and whose coefficients add up to 0. There the result is `x'y ^ 1`, for
+/// whatever the input `x'` now is: the left verifier's `y` is 0, and 1 is an output of no input.
 ///
 /// In the log of the prover's own part `x_(i-1)` has to change with the input, and what its next proof, as the left
 /// verifier of the party before, has of it; what it sent stays.

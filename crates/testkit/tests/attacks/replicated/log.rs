@@ -41,11 +41,12 @@ impl Log {
     /// By how much `<p(r), q(r)>` changes if `e` of an AND is flipped, for each of some ANDs and the point `r` of the first
     /// round.
     ///
-    /// With `e' = 1 - 2e`, the left vector has `u = (-2 ac e', c e', a e', -1/2 e')` for an AND. All four have the factor
-    /// `e'`, so a flip of `e` turns `u` into `-u`. The AND is at some place `t` of some block `l`, and
-    /// `p(r)_t` is the sum over blocks of `w_l u_(l,t)`, with Lagrange's coefficients `w_l` of `r`. So `p(r)_t` changes by
-    /// `-2 w_l u_(l,t)`, and the inner product by `-2 w_l <u_(l,t), q(r)_t>`. Here `q(r)_t`, the sum of all
-    /// `w_l v_(l,t)` with `v = (bd f', d f', b f', f')`, is as it was: flips of several ANDs add up.
+    /// With `e' = 1 - 2e`, the left vector has `u = (-2 ac e', c e', a e', -1/2 e')` for an AND. All four have the factor `e'`,
+    /// so a flip of `e` turns `u` into `-u`. The AND is at some place `t` of some block `l`, and `p(r)_t` is the sum over blocks
+    /// of `w_l u_(l,t)`, with Lagrange's coefficients `w_l` of `r`.
+    ///
+    /// So `p(r)_t` changes by `-2 w_l u_(l,t)`, and the inner product by `-2 w_l <u_(l,t), q(r)_t>`. Here `q(r)_t`, the sum of
+    /// all `w_l v_(l,t)` with `v = (bd f', d f', b f', f')`, is as it was: flips of several ANDs add up.
     ///
     /// A prover that has sent values of the polynomial as it was before passes this round, and so all others, if what it
     /// flips adds up to 0.

@@ -1,10 +1,14 @@
 //! Piecewise polynomials of which the sums are numbers of a ring.
 //!
-//! A circuit finds the piece that a number is in, with its coefficients and the place in it; these become numbers ([`super::compose`]). Then
-//! a step of Horner's rule is a product and a truncation of it, where a circuit has an AND for each two bits and as many again to
-//! add them. Each step rounds as [`Piecewise`] says, so results are those of the circuit ([`functions::piecewise`]). The last one has one
-//! truncation, too: with `p` places, `g` bits of guard and `c + 2^(g-1) = 2^g h + l`, `floor((floor(s u / 2^p) + c + 2^(g-1)) / 2^g)` is
-//! `h + floor((s u + 2^p l) / 2^(p+g))`. Tables have `h` and `l` in the place of `c`.
+//! A circuit finds the piece that a number is in, with its coefficients and the place in it; these become numbers
+//! ([`super::compose`]). Then a step of Horner's rule is a product and a truncation of it, where a circuit has an AND for each
+//! two bits and as many again to add them.
+//!
+//! Each step rounds as [`Piecewise`] says, so results are those of the circuit ([`functions::piecewise`]). The last one has one
+//! truncation, too: with `p` places, `g` bits of guard and `c + 2^(g-1) = 2^g h + l`, `floor((floor(s u / 2^p) + c + 2^(g-1)) /
+//! 2^g)` is `h + floor((s u + 2^p l) / 2^(p+g))`.
+//!
+//! Tables have `h` and `l` in the place of `c`.
 
 use tacit_circuit::arith::Style;
 use tacit_circuit::{Builder, Layered, Wire};
