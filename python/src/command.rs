@@ -91,10 +91,10 @@ impl Front for PythonFront {
         file: Option<&Path>,
     ) -> Result<Option<Told>, String> {
         Python::attach(|py| {
-            let value = |value: &Option<Value>| {
-                value.clone().map(|value| values::to_python(py, value)).transpose()
-            };
-            let outputs: PyResult<Vec<_>> = outputs.iter().map(value).collect();
+            let outputs: PyResult<Vec<_>> = outputs
+                .iter()
+                .map(|value| value.clone().map(|value| values::to_python(py, value)).transpose())
+                .collect();
             let outputs = outputs.map_err(|error| error.to_string())?;
             told(self.revealed.bind(py).call1((structure, outputs, file)))
         })

@@ -60,7 +60,7 @@ fn search(structure: &Json, labels: &[Option<String>], found: &mut Vec<Revealed>
     items.chain(values).try_for_each(|item| search(item, labels, found))
 }
 
-/// What says which rows count, and what is before it in a label.
+/// The part that says which rows count.
 const ROWS: &str = "rows";
 
 impl Revealed {
@@ -100,8 +100,13 @@ impl Revealed {
             value.is_some_and(|value| matches!(&value.data, Data::Bool(bits) if bits.contains(&true)))
         };
         let wrong = |place: usize| self.parts[&fault(place)].iter().any(is_true);
-        let wrong: Vec<&str> =
-            self.faults.iter().enumerate().filter(|&(place, _)| wrong(place)).map(|(_, why)| &**why).collect();
+        let wrong: Vec<&str> = self
+            .faults
+            .iter()
+            .enumerate()
+            .filter(|&(place, _)| wrong(place))
+            .map(|(_, why)| &**why)
+            .collect();
         if wrong.is_empty() {
             return Ok(());
         }
@@ -114,7 +119,7 @@ impl Revealed {
 
     /// What people and machines read of it.
     fn told(&self, front: &dyn Front, outputs: &[Option<Value>]) -> Result<Option<Told>, Failure> {
-        front.tell_table(&self.structure, outputs, None).map_err(Failure::input)
+        front.tell_table(&self.structure, outputs, None).map_err(Failure::aborted)
     }
 }
 
@@ -122,22 +127,25 @@ fn fault(place: usize) -> String {
     format!("fault {place}")
 }
 
-/// Whether the table that a plan reveals can be written to a file, before anything is sent.
-pub(crate) fn check_file(
+/// Refuses tables that can't be told, or not be written to a file, before anything is sent.
+pub(crate) fn check(
     front: &dyn Front,
     saved: &SavedPlan,
     tables: &[Revealed],
-    file: &Path,
+    file: Option<&Path>,
 ) -> Result<(), Failure> {
-    let [table] = tables else {
+    if let Some(file) = file.filter(|_| tables.len() != 1) {
         return Err(Failure::usage(format!(
             "--output {}: such a file takes one table, and the program reveals {}; name a folder",
             file.display(),
             tables.len()
         )));
-    };
+    }
     let nothing = vec![None; saved.program.outputs().len()];
-    front.tell_table(&table.structure, &nothing, Some(file)).map(|_| ()).map_err(Failure::input)
+    for table in tables {
+        front.tell_table(&table.structure, &nothing, file).map_err(Failure::input)?;
+    }
+    Ok(())
 }
 
 /// Writes the table that a plan reveals.
@@ -198,9 +206,10 @@ impl Readable {
 
     /// The same for machines.
     pub(crate) fn to_json<'a>(&self, to: impl Fn(usize) -> &'a str) -> Json {
-        let tables = self.tables.iter().map(|(name, output, told)| {
-            json!({"name": name, "to": to(*output), "table": told.json})
-        });
+        let tables = self
+            .tables
+            .iter()
+            .map(|(name, output, told)| json!({"name": name, "to": to(*output), "table": told.json}));
         tables.collect()
     }
 }
@@ -213,7 +222,7 @@ mod tests {
     fn saved(result: &str) -> SavedPlan {
         let mut build = Builder::new();
         for name in ["a", "b"] {
-            let input = build.input("alice", name, Dtype::Bool, &[], Range::new(0, 1)).unwrap();
+            let input = build.input("alice", name, Dtype::Int, &[], Range::new(0, 1)).unwrap();
             build.reveal(input, Recipient::All).unwrap();
         }
         SavedPlan::new(build.finish().unwrap(), "plan").with_result(result).unwrap()

@@ -19,9 +19,7 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     let saved = program::load_saved(context, &args.program)?;
     let tables = revealed::revealed(&saved)?;
     let file = args.output.as_deref().filter(|path| program::is_table(path));
-    if let Some(file) = file {
-        revealed::check_file(context.front, &saved, &tables, file)?;
-    }
+    revealed::check(context.front, &saved, &tables, file)?;
     let values = program::given(context.front, &saved, &args.inputs)?;
     let (labels, loaded) = (saved.labels(), saved.program);
     let (compiled, run) = match &args.config {
