@@ -33,6 +33,7 @@ if __name__ == "__main__":
     totals = np.array([turnover.sum() for turnover in turnovers.values()])
     shares = totals / totals.sum()
     clear = {"shares": dict(zip(SELLERS, shares, strict=True)), "index": ((shares * 100) ** 2).sum()}
-    tolerance = 0.2  # of the index: a share is off by half of 2**-16, 0.0008 percent
+    # A share is off by half a step of 2**-16; the index by 20,000 times that, 0.15, and where it is rounded.
+    tolerance = {"shares": 2**-16, "index": 0.2}
     print(f"the market's index is {found['index']:.0f}")
     bars("what each seller alone learns: its share", found["shares"])

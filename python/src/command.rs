@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use tacit::SavedPlan;
 use tacit::program::Value;
-use tacit_cli::{Front, Unmade};
+use tacit_cli::{Front, Told, Unmade};
 
 use crate::program::Program;
 use crate::values;
@@ -14,7 +14,8 @@ use crate::values;
 /// Runs the command line `args` and returns the exit code.
 ///
 /// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
-/// none; `table(result, name, path)` arrays by input, or such a text; `infer(arguments)` and `demo(json)` an exit code;
+/// none; `table(result, name, path)` arrays by input, or such a text; `tables(result, inputs)` and `revealed(structure, outputs,
+/// file)` what is told of tables, for people and as JSON, or `None`, or such a text; `infer(arguments)` and `demo(json)` an exit code;
 /// `measured(work, folder)` writes what a benchmark measures, or says why not and whether it is wrong.
 #[expect(clippy::too_many_arguments, reason = "one for each thing that only Python can do")]
 #[pyfunction]
@@ -24,6 +25,8 @@ pub(crate) fn run(
     args: Vec<OsString>,
     load: Py<PyAny>,
     table: Py<PyAny>,
+    tables: Py<PyAny>,
+    revealed: Py<PyAny>,
     infer: Py<PyAny>,
     measured: Py<PyAny>,
     demo: Py<PyAny>,
@@ -33,13 +36,16 @@ pub(crate) fn run(
     let name = interpreter.display().to_string();
     let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
     py.detach(|| {
-        tacit_cli::main(args, &PythonFront { load, table, infer, measured, demo, interpreter }, this_command)
+        let front = PythonFront { load, table, tables, revealed, infer, measured, demo, interpreter };
+        tacit_cli::main(args, &front, this_command)
     })
 }
 
 struct PythonFront {
     load: Py<PyAny>,
     table: Py<PyAny>,
+    tables: Py<PyAny>,
+    revealed: Py<PyAny>,
     infer: Py<PyAny>,
     measured: Py<PyAny>,
     demo: Py<PyAny>,
@@ -72,6 +78,28 @@ impl Front for PythonFront {
         })
     }
 
+    fn describe_tables(&self, plan: &SavedPlan) -> Result<Option<Told>, String> {
+        let inputs = plan.program.input_types().into_iter();
+        let inputs: Vec<_> = inputs.map(|input| (input.owner, input.name, input.shape)).collect();
+        Python::attach(|py| told(self.tables.bind(py).call1((plan.result(), inputs))))
+    }
+
+    fn tell_table(
+        &self,
+        structure: &str,
+        outputs: &[Option<Value>],
+        file: Option<&Path>,
+    ) -> Result<Option<Told>, String> {
+        Python::attach(|py| {
+            let outputs: PyResult<Vec<_>> = outputs
+                .iter()
+                .map(|value| value.clone().map(|value| values::to_python(py, value)).transpose())
+                .collect();
+            let outputs = outputs.map_err(|error| error.to_string())?;
+            told(self.revealed.bind(py).call1((structure, outputs, file)))
+        })
+    }
+
     fn infer(&self, args: &[String]) -> Result<i32, String> {
         Ok(Python::attach(|py| code(py, self.infer.bind(py).call1((args,)))))
     }
@@ -95,6 +123,15 @@ impl Front for PythonFront {
     fn interpreter(&self) -> Option<PathBuf> {
         Some(self.interpreter.clone())
     }
+}
+
+/// What a function tells of tables; it returned what people read and JSON, or `None`, or why it can't.
+fn told(returned: PyResult<Bound<'_, PyAny>>) -> Result<Option<Told>, String> {
+    let returned = returned.map_err(|error| error.to_string())?;
+    let Ok(told) = returned.extract::<Option<(String, String)>>() else {
+        return Err(returned.to_string());
+    };
+    told.map(|(text, json)| Told::new(text, &json)).transpose()
 }
 
 /// The exit code that a function returned; 1 for what it raised, which is printed.

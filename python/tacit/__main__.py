@@ -19,7 +19,9 @@ def main() -> int:
     """Runs the command line of this process; the exit code."""
     # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.main(sys.argv[1:], _load, _table, _infer, _measured, _demo, sys.executable)
+    return _native.main(
+        sys.argv[1:], _load, _table, _tables, _revealed, _infer, _measured, _demo, sys.executable
+    )
 
 
 def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
@@ -46,6 +48,30 @@ def _table(structure: str, name: str, path: Path) -> list[tuple[str, Public]] | 
     try:
         return read_for(structure, name, path)
     except InputError as error:
+        return str(error)
+
+
+def _tables(structure: str, inputs: list[tuple[str, str, list[int]]]) -> tuple[str, str] | str | None:
+    """What the owners of a plan's tables declare, for people and as JSON, if it has any; or what is wrong."""
+    from tacit.errors import PlanError
+    from tacit.tables.told import described
+
+    try:
+        return described(structure, {(owner, name): tuple(shape) for owner, name, shape in inputs})
+    except PlanError as error:
+        return str(error)
+
+
+def _revealed(
+    structure: str, outputs: list[Public | None], file: Path | None
+) -> tuple[str, str] | str | None:
+    """A revealed table for people and as JSON, which is written to a file besides; or what is wrong."""
+    from tacit.errors import TacitError
+    from tacit.tables.told import revealed
+
+    try:
+        return revealed(structure, outputs, file)
+    except (TacitError, OSError) as error:
         return str(error)
 
 

@@ -69,14 +69,14 @@ def groupby(count: int, bits: int, columns: int, seed: int) -> Made:
 
 
 def tpch(query: int, scale: float, quick: bool, folder: Path) -> Made:
-    """A query of TPC-H, whose tables have two owners; of few orders if `quick`."""
+    """A query of TPC-H, whose tables have two owners; of few rows if `quick`."""
     owners = {"lineitem": SECOND, "orders": FIRST, "customer": FIRST}
-    data = Data(folder, {**dict.fromkeys(OWNERS, SECOND), **owners})
-    data.generate(scale, orders=64 if quick else None)
+    data = Data(folder, {**dict.fromkeys(OWNERS, SECOND), **owners}, None if quick else scale)
+    data.generate()
     plan = data.planned(query, to=FIRST)
 
     def check(got: pd.DataFrame) -> None:
-        wrong = differs(got, data.answer(query), query)
+        wrong = differs(got, data.answer(query), data.query(query))
         if wrong is not None:
             raise WrongResultError(f"query {query} isn't answered as by DuckDB: {wrong}")
 

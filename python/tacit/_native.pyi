@@ -41,6 +41,8 @@ def main(
     args: list[str],
     load: Callable[[Path, list[str]], tuple[Program, str, str] | str],
     table: Callable[[str, str, Path], list[tuple[str, Public]] | str],
+    tables: Callable[[str, list[tuple[str, str, list[int]]]], tuple[str, str] | str | None],
+    revealed: Callable[[str, list[Public | None], Path | None], tuple[str, str] | str | None],
     infer: Callable[[list[str]], int],
     measured: Callable[[str, Path], tuple[str, bool] | None],
     demo: Callable[[bool], int],

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tacit import _tree
 from tacit._handles import Kept
 from tacit._native import Program
+from tacit._table import printable
 from tacit.dtypes import DType
 from tacit.errors import PlanError
-from tacit.tables.schema import Schema
+from tacit.tables.schema import Schema, hold
 
 if TYPE_CHECKING:
     import os
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 """Operations that `print(plan)` shows."""
+
+_WORDS = 12
+"""Words of a category that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +253,7 @@ class Plan:
 
     def _check_tables(self) -> None:
         """Raises a `ValueError` unless each table is the one whose digest the program has."""
-        shapes = {(given.owner, given.name): given.shape for given in self.inputs}
-        for schema in self.tables:
-            if any(shapes.get((schema.owner, name)) != (schema.rows,) for name in schema.inputs()):
-                raise ValueError(f"the schema of {schema.name} isn't the one that the program was made for")
+        hold(self.tables, {(given.owner, given.name): given.shape for given in self.inputs})
 
     def show(self) -> None:
         """Prints who gives what, every operation with its line of the program, and what each learner gets.
@@ -268,18 +269,22 @@ class Plan:
         if most is not None and left > 0:
             half = most // 2
             operations[half : half + left] = [f"... {left} more; plan.show() prints them all"]
-        lines = [*self._given(), f"  {len(self._program.operations())} operations:"]
+        lines = [
+            *self._given(None if most is None else _WORDS),
+            f"  {len(self._program.operations())} operations:",
+        ]
         lines += [f"    {line}" for line in operations]
-        return _printable([*lines, *self._learnt()])
+        return "\n".join(map(printable, [*lines, *self._learnt()]))
 
-    def _given(self) -> list[str]:
-        """Lines on what it is, and what comes in."""
+    def _given(self, most: int | None) -> list[str]:
+        """Lines on what it is, and what comes in; of categories so many words at most."""
         lines = [f"plan {self._name}, hash {self.hash[:16]}"]
         for given, declared in zip(self.inputs, self._program.inputs(), strict=True):
             low, high = given.range
             of = f"{given.dtype} {given.shape}, {low:g} to {high:g}"
             usual = given.dtype.default_limits == (declared.low, declared.high)
             lines.append(f"  {given.owner} gives {given.name}: {of}{' (default range)' if usual else ''}")
+        lines += [f"  {line}" for schema in self.tables for line in schema.in_words(most)]
         return lines + [
             f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept
         ]
@@ -313,15 +318,8 @@ class Plan:
         return hash(self.hash)
 
     def __repr__(self) -> str:
-        return f"<{_printable([*self._given(), *self._learnt()])}>"
-
-
-def _printable(lines: list[str]) -> str:
-    """Lines in which nothing steers a terminal: names in a plan from elsewhere may hold anything."""
-    return "\n".join(
-        "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
-        for line in lines
-    )
+        lines = "\n".join(map(printable, [*self._given(_WORDS), *self._learnt()]))
+        return f"<{lines}>"
 
 
 def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:

@@ -25,6 +25,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str
     return "\n".join(lines)
 
 
+def printable(text: str) -> str:
+    """A text in which nothing steers a terminal: names in a plan from elsewhere may hold anything."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
 def amount(count: int) -> str:
     """A number of bytes, with its thousands apart."""
     return f"{count:,}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tacit
+from tacit import tables
 from tacit.errors import ConnectError, InputError, RunError
 
 if TYPE_CHECKING:
@@ -78,6 +79,28 @@ def test_everybody_learns_what_is_revealed_to_them_and_no_more(seats: dict[str, 
         "alice": [nothing | {"by": 12}] * 2,
         "bob": [nothing] * 2,
     }
+
+
+def test_tables_are_joined_in_a_deployment(seats: dict[str, Path]) -> None:
+    patient = tables.integer(0, 99)
+    people = tacit.table("alice", {"patient": patient, "old": tables.boolean()}, rows=4, unique="patient")
+    stays = tacit.table("bob", {"patient": patient, "ward": tables.category(["east", "west"])}, rows=5)
+    text = (
+        "select ward, count(*) as n from bob b join alice a on a.patient = b.patient where old group by ward"
+    )
+    plan = tacit.sql(text, to="alice", alice=people, bob=stays)
+    given = {
+        "alice": {"patient": [7, 3, 50], "old": [True, False, True]},
+        "bob": {"patient": [7, 50, 7, 3], "ward": ["west", "east", "west", "east"]},
+    }
+
+    def play(name: str, path: Path) -> Any:
+        with tacit.connect(path) as run:
+            return run(plan, **{owner: table for owner, table in given.items() if owner == name})
+
+    got = everybody(seats, play)
+    assert got.pop("alice").to_dict("list") == {"ward": ["east", "west"], "n": [1, 2]}
+    assert set(got.values()) == {None}
 
 
 def test_a_plan_is_priced_with_the_parties_and_the_window_of_a_deployment(seats: dict[str, Path]) -> None:

@@ -218,7 +218,9 @@ def test_the_command_reads_tables(tmp_path: Path) -> None:
     run = ("run", tmp_path / "wards.plan", "--simulate", "--input")
     done = command(*run, f"bank={tmp_path}/bank.csv")
     assert done.returncode == 0, done.stderr
-    assert "cost#0, to all:\n[10 101024]" in done.stdout
+    assert (
+        done.stdout == "table, to all:\nward     cost\n----  -------\neast     0.10\nwest  1010.24\n2 rows\n"
+    )
     pd.DataFrame({**ROWS, "id": [1, 2, 300]}).to_csv(tmp_path / "wrong.csv", index=False)
     done = command(*run, f"bank.bank={tmp_path}/wrong.csv")
     assert done.returncode == 2

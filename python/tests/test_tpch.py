@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import tacit
 from tacit import tables
-from tacit._tpch import Data, differs, query
+from tacit._tpch import Data, differs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Data:
-    """Some thousandth of a gigabyte."""
+    """Few rows."""
     data = Data(tmp_path_factory.mktemp("tpch"))
-    data.generate(0.001, orders=64)
+    data.generate()
     return data
 
 
@@ -28,8 +29,8 @@ def hundredth(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Con
     """A hundredth of a gigabyte."""
     if not pytestconfig.getoption("--long"):
         pytest.skip("some minutes")
-    data = Data(tmp_path_factory.mktemp("tpch"))
-    data.generate(0.01)
+    data = Data(tmp_path_factory.mktemp("tpch"), scale=0.01)
+    data.generate()
     return data
 
 
@@ -42,11 +43,19 @@ def asked(data: Data, number: int, protocol: str = "replicated") -> pd.DataFrame
 
 
 def is_as_by_duckdb(data: Data, number: int, protocol: str = "replicated") -> None:
-    assert differs(asked(data, number, protocol), data.answer(number), number) is None
+    assert differs(asked(data, number, protocol), data.answer(number), data.query(number)) is None
+
+
+def said(answer: pd.DataFrame) -> set[str]:
+    """The columns of an answer that aren't all null or 0; a rule of TPC-H's makes one of them 0."""
+    return {name for name in answer if (answer[name].notna() & (answer[name] != 0)).any()} | (
+        {"o_shippriority"} & set(answer)
+    )
 
 
 @pytest.mark.parametrize("number", range(1, 23))
 def test_a_query_is_answered_as_by_duckdb(number: int, small: Data) -> None:
+    assert said(small.answer(number)) == set(small.answer(number))
     is_as_by_duckdb(small, number)
 
 
@@ -56,6 +65,9 @@ def test_queries_run_against_one_who_deviates(small: Data) -> None:
 
 @pytest.mark.parametrize("number", range(1, 23))
 def test_a_query_is_answered_at_a_hundredth(number: int, hundredth: Data) -> None:
+    # No part of query 17, and no delivery from Brazil of query 8, is among so few.
+    empty = {8: {"mkt_share"}, 17: {"avg_yearly"}}.get(number, set())
+    assert said(hundredth.answer(number)) == set(hundredth.answer(number)) - empty
     is_as_by_duckdb(hundredth, number)
 
 
@@ -72,13 +84,43 @@ def test_schemas_are_part_of_the_program(small: Data, tmp_path: Path) -> None:
         name="lineitem",
         unique=("l_orderkey", "l_linenumber"),
     )
-    assert tacit.sql(query(6), lineitem=other).hash != plan.hash
+    assert tacit.sql(small.query(6), lineitem=other).hash != plan.hash
 
 
 def test_a_wrong_answer_is_seen(small: Data) -> None:
-    right = small.answer(1)
-    assert differs(right, right, 1) is None
+    right, text = small.answer(1), small.query(1)
+    assert differs(right, right, text) is None
     wrong = right.copy()
-    wrong["sum_qty"] += 1
-    assert differs(wrong, right, 1) == "column sum_qty has other values"
-    assert "3 rows of" in str(differs(right.head(3), right, 1))
+    wrong.loc[2, "sum_qty"] += 0.01
+    assert "row 2 is ('N', 'O', " in str(differs(wrong, right, text))
+    wrong = right.copy()
+    wrong.loc[0, "avg_disc"] += 1e-4
+    assert "row 0 is" in str(differs(wrong, right, text))
+    assert "3 rows of" in str(differs(right.head(3), right, text))
+    wrong = right.astype({"sum_qty": object})
+    wrong.loc[1, "sum_qty"] = None
+    assert "row 1 is" in str(differs(wrong, right, text))
+
+
+@pytest.mark.parametrize("number", [2, 10, 16, 18])
+def test_each_word_stands_beside_its_own_numbers(number: int, small: Data) -> None:
+    right, text = small.answer(number), small.query(number)
+    for name in right.select_dtypes(exclude="number"):
+        wrong = right.copy()
+        wrong[name] = np.roll(right[name].to_numpy(), 1)
+        assert differs(wrong, right, text) is not None, name
+
+
+@pytest.mark.parametrize("number", [2, 3, 10, 16, 18, 21])
+def test_rows_are_in_order(number: int, small: Data) -> None:
+    right, text = small.answer(number), small.query(number)
+    assert differs(right[::-1], right, text) is not None
+
+
+def test_rows_that_tie_are_in_any_order() -> None:
+    text = "select word, number from t order by number"
+    right = pd.DataFrame({"word": ["a", "b", "c"], "number": [1, 1, 2]})
+    assert differs(right.iloc[[1, 0, 2]], right, text) is None
+    assert differs(right.iloc[[0, 2, 1]], right, text) is not None
+    wrong = right.assign(word=["b", "b", "c"])
+    assert differs(wrong, right, text) == "row 0 is ('b', 1), where ('a', 1) is expected"

@@ -68,8 +68,9 @@ pub(crate) struct RunArgs {
     /// The values of an input: its name, or OWNER.NAME, and a NumPy file; of a table a Parquet, Arrow or CSV file
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
-    /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...
-    #[arg(long, value_name = "DIR")]
+    /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...; or the table that PROGRAM reveals to a
+    /// file, whose name ends in .csv, .parquet, .arrow or .feather
+    #[arg(long, value_name = "DIR or FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,

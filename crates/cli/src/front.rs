@@ -19,6 +19,25 @@ pub trait Front {
     /// A text for the user: there is no such table, or what is in the file doesn't fit it.
     fn read_table(&self, plan: &SavedPlan, name: &str, path: &Path) -> Result<Vec<(String, Value)>, String>;
 
+    /// The tables that come into a plan, with all that their owners declare: words of categories, decimal places, what is
+    /// different in all rows, and their order. `None` if nothing here knows.
+    ///
+    /// # Errors
+    /// A text for the user: they aren't those that the plan's program was made for.
+    fn describe_tables(&self, plan: &SavedPlan) -> Result<Option<Told>, String>;
+
+    /// A revealed table, which `structure` describes in what a plan's function returns, from all outputs of a run. With a
+    /// file it is written there besides, as CSV, Parquet or Arrow. `None` if it isn't learnt here, or nothing here knows.
+    ///
+    /// # Errors
+    /// A text for the user: it can't be written to such a file, or the description is damaged.
+    fn tell_table(
+        &self,
+        structure: &str,
+        outputs: &[Option<Value>],
+        file: Option<&Path>,
+    ) -> Result<Option<Told>, String>;
+
     /// Asks a neural network, with these arguments of its own; the exit code.
     ///
     /// # Errors
@@ -41,6 +60,26 @@ pub trait Front {
 
     /// The interpreter that runs a program given as a file, if there is one.
     fn interpreter(&self) -> Option<PathBuf>;
+}
+
+/// What is told of tables: of characters that can be printed, whatever the plan says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// For people.
+    pub text: String,
+    /// For machines.
+    pub json: serde_json::Value,
+}
+
+impl Told {
+    /// The two, the second as a text.
+    ///
+    /// # Errors
+    /// A text for the user: it is no JSON.
+    pub fn new(text: String, json: &str) -> Result<Self, String> {
+        let json = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        Ok(Self { text, json })
+    }
 }
 
 /// Why there is nothing to measure; a text for the user.
@@ -75,6 +114,25 @@ impl Front for Native {
         Err(format!(
             "{file} is a table, which only the Python package's command reads; this one takes NumPy files"
         ))
+    }
+
+    fn describe_tables(&self, _plan: &SavedPlan) -> Result<Option<Told>, String> {
+        Ok(None)
+    }
+
+    fn tell_table(
+        &self,
+        _structure: &str,
+        _outputs: &[Option<Value>],
+        file: Option<&Path>,
+    ) -> Result<Option<Told>, String> {
+        match file {
+            None => Ok(None),
+            Some(file) => Err(format!(
+                "{} is a table, which only the Python package's command writes; this one writes NumPy files to a folder",
+                file.display()
+            )),
+        }
     }
 
     fn infer(&self, _args: &[String]) -> Result<i32, String> {

@@ -6,8 +6,8 @@
 //! go to standard output, errors to standard error; with `--json` both are objects, one to a line, for machines to
 //! read.
 //!
-//! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
-//! used wrongly or its input is bad; 141, as of SIGPIPE, if nobody reads the results any more.
+//! The exit code is 0 if all went well, 1 if a run was aborted, its outputs are wrong or a table has more rows than a bound of
+//! its program, 2 if the command was used wrongly or its input is bad; 141, as of SIGPIPE, if nobody reads the results any more.
 
 mod args;
 mod bench;
@@ -30,6 +30,7 @@ mod output;
 mod plan;
 mod program;
 mod progress;
+mod revealed;
 mod run;
 mod serve;
 mod show;
@@ -38,7 +39,7 @@ mod store;
 mod table;
 mod tables;
 
-pub use front::{Front, Native, Unmade};
+pub use front::{Front, Native, Told, Unmade};
 
 use clap::{CommandFactory, Parser};
 use command::{Arguments, Command};

@@ -3,6 +3,7 @@
 use crate::args::PlanArgs;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::front::Told;
 use crate::program;
 use crate::state::{digits, uses};
 use serde_json::{Value as Json, json};
@@ -12,11 +13,17 @@ use tacit::{Compiled, SavedPlan};
 pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Failure> {
     let saved = program::load_saved(context, &args.program)?;
     let compiled = Compiled::new(saved.program.clone())?;
+    let tables = context.front.describe_tables(&saved).map_err(Failure::input)?;
     if let Some(file) = &args.save {
         std::fs::write(file, saved.to_bytes())
             .map_err(|error| Failure::input(format!("{} can't be written: {error}", file.display())))?;
     }
-    let text = if context.json { to_json(&saved, &compiled).to_string() } else { to_text(&saved, &compiled) };
+    let tables = tables.as_ref();
+    let text = if context.json {
+        to_json(&saved, &compiled, tables).to_string()
+    } else {
+        to_text(&saved, &compiled, tables)
+    };
     context.line(&text)
 }
 
@@ -25,11 +32,14 @@ fn hash(compiled: &Compiled) -> String {
     digits(&compiled.hash())
 }
 
-fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
-    let mut lines = vec![format!("plan {}, hash {}", saved.name, hash(compiled))];
+fn to_text(saved: &SavedPlan, compiled: &Compiled, tables: Option<&Told>) -> String {
+    // Names in a plan from elsewhere may hold anything.
+    let printable = |line: String| line.escape_debug().to_string();
     let inputs = compiled.input_numbers().into_iter().zip(compiled.inputs_in_words());
-    lines.extend(inputs.map(|(number, input)| format!("input {number} {input}")));
-    lines.extend(compiled.operations_in_words());
+    let inputs = inputs.map(|(number, input)| printable(format!("input {number} {input}")));
+    let tables = tables.into_iter().flat_map(|tables| tables.text.lines().map(ToOwned::to_owned));
+    let head = printable(format!("plan {}, hash {}", saved.name, hash(compiled)));
+    let mut lines = compiled.operations_in_words();
     let outputs = compiled.program().outputs().iter().zip(compiled.outputs_in_words());
     lines
         .extend(outputs.zip(saved.labels()).map(|((output, words), label)| told(output.node, &words, label)));
@@ -41,8 +51,8 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
     lines.extend(program.keeps().iter().map(|keep| keeps(program, keep)));
     let assumed = program.assumptions();
     lines.extend(assumed.map(|(line, watched)| assumption(line, watched)));
-    // Names in a plan from elsewhere may hold anything.
-    lines.iter().map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n")
+    let lines = lines.into_iter().map(printable);
+    std::iter::once(head).chain(inputs).chain(tables).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 /// An output, with its key if it has one.
@@ -69,7 +79,7 @@ fn keeps(program: &Program, keep: &Keep) -> String {
     format!("keeps {}: {} {:?}{uses}", keep.name, ty.kind, ty.shape)
 }
 
-fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
+fn to_json(saved: &SavedPlan, compiled: &Compiled, tables: Option<&Told>) -> Json {
     let program = compiled.program();
     let inputs = compiled.inputs().iter().map(|input| {
         let (low, high) = (input.range.lo().to_string(), input.range.hi().to_string());
@@ -104,6 +114,7 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
     json!({
         "name": saved.name,
         "hash": hash(compiled),
+        "tables": tables.map(|tables| &tables.json),
         "inputs": inputs.collect::<Vec<_>>(),
         "operations": compiled.operations_in_words(),
         "outputs": outputs.collect::<Vec<_>>(),

@@ -81,7 +81,7 @@ pub(crate) fn given(
 }
 
 /// Whether a file holds a table, by its name.
-fn is_table(path: &Path) -> bool {
+pub(crate) fn is_table(path: &Path) -> bool {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase);
     matches!(suffix.as_deref(), Some("csv" | "parquet" | "arrow" | "feather"))
 }

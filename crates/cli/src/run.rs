@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::revealed::{self, Readable, Revealed};
 use crate::store::warn_if_restored;
 use crate::{npy, program, show};
 use serde_json::{Value as Json, json};
@@ -16,6 +17,9 @@ use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Ru
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let saved = program::load_saved(context, &args.program)?;
+    let tables = revealed::revealed(&saved)?;
+    let file = args.output.as_deref().filter(|path| program::is_table(path));
+    revealed::check(context.front, &saved, &tables, file)?;
     let values = program::given(context.front, &saved, &args.inputs)?;
     let (labels, loaded) = (saved.labels(), saved.program);
     let (compiled, run) = match &args.config {
@@ -28,9 +32,12 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     if !run.report.kept.is_empty() {
         context.note(&format!("kept {}", run.report.kept.join(", ")));
     }
-    show(context, &compiled, &labels, &run)?;
-    if let Some(directory) = &args.output {
-        write_outputs(directory, &run)?;
+    tables.iter().try_for_each(|table| table.check(&run.outputs))?;
+    show(context, &compiled, &labels, &tables, &run)?;
+    match (file, &args.output) {
+        (Some(file), _) => revealed::write(context.front, &tables, &run.outputs, file)?,
+        (None, Some(directory)) => write_outputs(directory, &run)?,
+        (None, None) => {}
     }
     if args.verbose {
         tell_traffic(context, &run.report);
@@ -140,21 +147,30 @@ fn show(
     context: &mut Context<'_>,
     compiled: &Compiled,
     labels: &[Option<String>],
+    tables: &[Revealed],
     run: &Run,
 ) -> Result<(), Failure> {
+    let readable = Readable::of(context.front, tables, &run.outputs)?;
+    let to = |output: usize| recipient(compiled.plan(), &compiled.outputs()[output]);
     if context.json {
-        return context.line(&to_json(compiled, labels, run).to_string());
+        let mut object = to_json(compiled, labels, run);
+        if let Some(outputs) = object["outputs"].as_array_mut() {
+            let mut numbers = 0..;
+            outputs.retain(|_| numbers.next().is_none_or(|output| readable.leaves(output)));
+        }
+        object["tables"] = readable.to_json(to);
+        return context.line(&object.to_string());
     }
-    for (number, (declared, value)) in compiled.outputs().iter().zip(&run.outputs).enumerate() {
-        if let Some(value) = value {
-            let to = recipient(compiled.plan(), declared);
+    for (number, value) in run.outputs.iter().enumerate() {
+        if let Some(value) = value.as_ref().filter(|_| readable.leaves(number)) {
+            let to = to(number);
             // Keys in a plan from elsewhere may hold anything.
             let name = labels.get(number).and_then(Option::as_ref).map(|key| key.escape_debug().to_string());
             let name = name.unwrap_or_else(|| format!("output {number}"));
             context.line(&format!("{name}, to {to}:\n{}", show::text(value)))?;
         }
     }
-    Ok(())
+    readable.print(context, to)
 }
 
 /// A run for machines: all outputs, those not learnt here without a value, and what it took. Labels are those of a saved plan,

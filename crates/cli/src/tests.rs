@@ -5,7 +5,7 @@ mod stores;
 
 use crate::context::Context;
 use crate::output::{Output, UNREAD};
-use crate::{Front, Unmade};
+use crate::{Front, Told, Unmade};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,19 @@ impl Front for TwoPrograms {
         let value = |name: &str, data| (name.to_owned(), Value { shape: vec![4], data });
         assert_eq!(plan.name, "sum");
         Ok(vec![value("alice.a", four(1)), value("P1.b", four(5))])
+    }
+
+    fn describe_tables(&self, _plan: &tacit::SavedPlan) -> Result<Option<Told>, String> {
+        Ok(None)
+    }
+
+    fn tell_table(
+        &self,
+        _structure: &str,
+        _outputs: &[Option<Value>],
+        _file: Option<&Path>,
+    ) -> Result<Option<Told>, String> {
+        Ok(None)
     }
 
     fn infer(&self, args: &[String]) -> Result<i32, String> {

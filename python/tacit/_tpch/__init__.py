@@ -14,6 +14,7 @@ import pyarrow.parquet as parquet
 
 import tacit
 from tacit._tpch.answers import differs
+from tacit._tpch.few import SCALE, few
 from tacit._tpch.schemas import declarations
 from tacit.errors import InputError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["OWNERS", "Data", "differs", "query"]
+__all__ = ["OWNERS", "Data", "differs"]
 
 OWNERS = {
     "customer": "shop",
@@ -37,11 +38,6 @@ OWNERS = {
 """Who has which table."""
 
 
-def query(number: int) -> str:
-    """A query's text."""
-    return (Path(__file__).parent / f"q{number:02}.sql").read_text()
-
-
 @dataclass
 class Data:
     """TPC-H's tables in a folder, as Parquet.
@@ -49,21 +45,21 @@ class Data:
     Attributes:
         folder: Where they are.
         owners: Who has which.
-        orders: How many of the orders are taken, with what belongs to them; all, if `None`.
+        scale: How many gigabytes there are; `None` stands for few rows, of which every query has an answer.
     """
 
     folder: Path
     owners: dict[str, str] = field(default_factory=lambda: OWNERS)
-    orders: int | None = None
+    scale: float | None = None
 
-    def generate(self, scale: float, orders: int | None = None) -> None:
-        """Writes all tables, of so many gigabytes, by PyPI's tpchgen-cli.
+    def generate(self) -> None:
+        """Writes all tables by PyPI's tpchgen-cli.
 
         Raises:
             InputError: It isn't there, or has failed.
         """
         command = Path(sys.executable).parent / "tpchgen-cli"
-        options = ["parquet", "-s", str(scale), f"--output-dir={self.folder}"]
+        options = ["parquet", "-s", str(self.scale or SCALE), f"--output-dir={self.folder}"]
         try:
             made = subprocess.run([command, *options], capture_output=True, check=False, text=True)
         except FileNotFoundError:
@@ -72,36 +68,37 @@ class Data:
             ) from None
         if made.returncode:
             raise InputError(f"tpchgen-cli has made no tables: {made.stderr.strip()}")
-        self.orders = orders
 
     @functools.cached_property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The tables as DataFrames. At scales below 0.01 the generator gives some rows of partsupp twice."""
         known = {name: parquet.read_table(self.folder / f"{name}.parquet").to_pandas() for name in OWNERS}
         known["partsupp"] = known["partsupp"].drop_duplicates(["ps_partkey", "ps_suppkey"])
-        if self.orders is not None:
-            known["orders"] = known["orders"].head(self.orders)
-            kept = known["lineitem"]["l_orderkey"].isin(known["orders"]["o_orderkey"])
-            known["lineitem"] = known["lineitem"][kept]
-        return known
+        return known if self.scale else few(known)
 
     @functools.cached_property
     def declared(self) -> dict[str, tacit.SecretTable]:
         """Declarations of all tables."""
         return declarations(self.frames, self.owners)
 
+    def query(self, number: int) -> str:
+        """A query's text, with TPC-H's validation values, of which one depends on the scale."""
+        text = (Path(__file__).parent / f"q{number:02}.sql").read_text()
+        return text.replace(":fraction", f"{0.0001 / (self.scale or SCALE):.3g}")
+
     def answer(self, number: int) -> pd.DataFrame:
         """What DuckDB says."""
         with duckdb.connect() as base:
             for name, frame in self.frames.items():
                 base.register(name, frame)
-            return base.execute(query(number)).df()
+            return base.execute(self.query(number)).df()
 
     def planned(self, number: int, to: str | Sequence[str] = "all") -> tacit.Plan:
         """A query as a plan, of the tables that it is about."""
-        words = query(number).replace(",", " ").split()
+        text = self.query(number)
+        words = text.replace(",", " ").split()
         used: dict[str, Any] = {name: table for name, table in self.declared.items() if name in words}
-        plan: tacit.Plan = tacit.sql(query(number), to=to, **used)
+        plan: tacit.Plan = tacit.sql(text, to=to, **used)
         return plan
 
     def given(self, plan: tacit.Plan) -> dict[str, Any]:

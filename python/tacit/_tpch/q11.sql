@@ -3,7 +3,7 @@ from partsupp, supplier, nation
 where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = 'GERMANY'
 group by ps_partkey
 having sum(ps_supplycost * ps_availqty) > (
-  select sum(ps_supplycost * ps_availqty) * 0.0001
+  select sum(ps_supplycost * ps_availqty) * /* 0.0001 / SF */ :fraction
   from partsupp, supplier, nation
   where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = 'GERMANY')
 order by value desc

@@ -27,11 +27,11 @@ def declarations(
     def words(table: str, column: str) -> Any:
         return tables.category(known[table][column].unique())
 
-    def most(table: str, column: str) -> Any:
-        return tables.integer(0, int(known[table][column].max()))
+    def key(name: str) -> Any:
+        columns = [known[table][one] for table in known for one in known[table] if one.endswith(f"_{name}")]
+        return tables.integer(0, max(int(column.max()) for column in columns))
 
-    order, customer = most("orders", "o_orderkey"), most("customer", "c_custkey")
-    part, supplier = most("part", "p_partkey"), most("supplier", "s_suppkey")
+    order, customer, part, supplier = key("orderkey"), key("custkey"), key("partkey"), key("suppkey")
     nation, region, day = tables.integer(0, 24), tables.integer(0, 4), tables.date("1992-01-01", "1998-12-31")
     types = [f"{a} {b} {c}" for a in COLORS for b in FINISHES for c in METALS]
     schemas: dict[str, dict[str, tables.ColumnType]] = {

@@ -34,7 +34,10 @@ def frame(description: Any, values: dict[Any, Any]) -> Any:
     except (KeyError, TypeError) as error:
         raise ValueError(f"the description of a table is damaged: {error}") from None
     if wrong:
-        raise RunError(f"the table has no result, because {'; '.join(wrong)}: raise the bound")
+        raise RunError(
+            f"the table has no result, because {'; '.join(wrong)}: raise the bound and run again; "
+            "no row was shown"
+        )
     there = np.asarray(rows, dtype=bool)
     made = {}
     for name, kind in columns.items():

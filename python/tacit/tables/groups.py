@@ -31,7 +31,7 @@ from tacit.tables.sorting import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.tables.table import Table
+    from tacit.tables.table import Fault, Table
 
 Spec: TypeAlias = "str | tuple[str | Column | None, str]"
 
@@ -91,7 +91,7 @@ class Grouped:
         domain = _domain(self._table, self._keys)
         distinct = any(one.how == "distinct" for one in chosen.values())
         if not distinct and domain is not None and domain <= FEW:
-            return _few(self._table, self._keys, chosen, domain)
+            return _few(self._table, self._keys, chosen, domain, self._groups)
         return _ordered(self._table, self._keys, chosen, self._groups)
 
 
@@ -208,7 +208,9 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
 # Few groups, whose keys everybody knows.
 
 
-def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], domain: int) -> Table:
+def _few(
+    table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], domain: int, groups: int | None
+) -> Table:
     """A row for each value that the keys can have; those without rows don't count."""
     import numpy as np
 
@@ -217,8 +219,8 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
     combinations = itertools.product(*(_word_values(table[key]) for key in keys))
     places = np.array([[*itertools.chain(*one)] for one in combinations]).T
     (key,) = packed(words)
-    groups = np.ravel_multi_index(tuple(places), [count for _, count in words])
-    among = (key.reshape(-1, 1) == groups) & table.valid.reshape(-1, 1)
+    values = np.ravel_multi_index(tuple(places), [count for _, count in words])
+    among = (key.reshape(-1, 1) == values) & table.valid.reshape(-1, 1)
     total = among.sum(axis=0)
     columns, place = {}, 0
     for name in keys:
@@ -253,7 +255,17 @@ def _few(table: Table, keys: Sequence[str], aggregates: dict[str, Aggregate], do
         determines=((unique, frozenset(columns)),),
         settled=unique,
     )
-    return table._with(columns=columns, valid=total > 0, facts=facts)
+    there, faults = total > 0, table.faults
+    if groups is not None and groups < domain:
+        faults = (*faults, _beyond(keys, groups, there))
+    return table._with(columns=columns, valid=there, facts=facts, faults=faults)
+
+
+def _beyond(keys: Sequence[str], groups: int, there: Tensor) -> Fault:
+    """That there are more groups than a program allows, of those that may be there."""
+    return f"there are more than groups={groups} groups of {', '.join(keys)}", (there.sum() > groups).reshape(
+        1
+    )
 
 
 def _word_values(column: Column) -> list[tuple[int, ...]]:
@@ -290,8 +302,7 @@ def _ordered(
     kept, columns = rows.grouped(size)
     faults = table.faults
     if size < most:
-        excess = (rows.keep.sum() > size).reshape(1)
-        faults = (*faults, (f"there are more than groups={size} groups of {', '.join(keys)}", excess))
+        faults = (*faults, _beyond(keys, size, rows.keep))
     unique = {frozenset(keys)}
     if table.facts.same_groups(least, keys):
         unique.add(frozenset(least))

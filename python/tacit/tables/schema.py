@@ -13,7 +13,7 @@ from tacit.errors import ProgramError, SecretError
 from tacit.tables.types import KINDS, MAX_PLACES, ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_ROWS = 1 << 28
 """Rows that a table may have: as many as elements of a tensor."""
@@ -98,6 +98,15 @@ class Schema:
                 names[f"{self.name}.{column}?"] = column, -1
         return names
 
+    def in_words(self, most: int | None = None) -> list[str]:
+        """Lines on all that is declared; of categories so many words at most."""
+        facts = [f"up to {self.rows} rows"]
+        facts += [f"{', '.join(key)} different in all rows" for key in self.unique]
+        if self.order:
+            facts.append(f"in ascending order of {', '.join(self.order)}")
+        columns = [f"  {name}: {kind.in_words(most)}" for name, kind in self.columns.items()]
+        return [f"table {self.name} of {self.owner}: {'; '.join(facts)}", *columns]
+
     def declared(self) -> dict[str, Secret]:
         """A declaration for each of these inputs."""
         made = {}
@@ -107,6 +116,17 @@ class Schema:
             limits = None if kind is None else kind.range
             made[name] = Secret(self.owner, (self.rows,), dtype, limits, name)
         return made
+
+
+def hold(schemas: Iterable[Schema], shapes: Mapping[tuple[str, str], tuple[int, ...]]) -> None:
+    """Holds schemas that stand beside a program against its inputs, which have their digests in their names.
+
+    Raises:
+        ValueError: The program was made for others.
+    """
+    for schema in schemas:
+        if any(shapes.get((schema.owner, name)) != (schema.rows,) for name in schema.inputs()):
+            raise ValueError(f"the schema of {schema.name} isn't the one that the program was made for")
 
 
 class SecretTable(Handle):

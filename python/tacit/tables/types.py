@@ -84,8 +84,18 @@ class ColumnType:
         return replace(self, null=null)
 
     def __str__(self) -> str:
-        last = " or null" if self.null else ""
-        return f"{self.kind}({', '.join(self._arguments())}){last}"
+        return self._said(self._arguments())
+
+    def in_words(self, most: int | None = None) -> str:
+        """The same, with the words of a category, or so many of them."""
+        if self.kind != "category":
+            return str(self)
+        words = [repr(word) for word in self.words[:most]]
+        more = len(self.words) - len(words)
+        return self._said([*words, f"and {more} more"] if more else words)
+
+    def _said(self, arguments: list[str]) -> str:
+        return f"{self.kind}({', '.join(arguments)}){' or null' if self.null else ''}"
 
     def _arguments(self) -> list[str]:
         if self.kind in ("boolean", "text"):
@@ -94,8 +104,13 @@ class ColumnType:
             return [f"{len(self.words)} words"]
         if self.kind == "date":
             return [str(EPOCH + datetime.timedelta(days)) for days in (self.low, self.high)]
-        ends = [f"{end / self.unit:g}" if self.unit > 1 else str(end) for end in (self.low, self.high)]
-        return [*ends, *([f"places={self.places}"] if self.kind == "decimal" else [])]
+        ends = [self._plainly(end) for end in (self.low, self.high)]
+        steps = {"decimal": f"places={self.places}", "number": f"bits={self.places}"}.get(self.kind)
+        return [*ends, *([steps] if steps else [])]
+
+    def _plainly(self, raw: int) -> str:
+        """A raw value with all its digits."""
+        return str(raw // self.unit) if raw % self.unit == 0 else str(raw / self.unit)
 
 
 def integer(low: int, high: int, *, null: bool = False) -> ColumnType:

@@ -15,7 +15,7 @@ pub(crate) struct Experiment {
     #[arg(long)]
     pub(crate) deep: bool,
     /// For araki: time and memory for a tenth, a fifth, a half and all of --count blocks. For tpch: gigabytes of data
-    /// [default: 0.01; quick 0.001, of which 64 orders]
+    /// [default: 0.01; quick: few rows of 0.02]
     #[arg(long, value_name = "SF", num_args = 0..=1, default_missing_value = PARTS, value_parser = scale)]
     pub(crate) scale: Option<Scale>,
     /// Where the paper's figures are drawn, instead of the current folder

@@ -308,7 +308,7 @@ impl BenchArgs {
     /// Which query of TPC-H is asked, at which scale.
     pub(super) fn tpch(&self) -> Result<Workload, Failure> {
         let scale = match self.experiment.scale {
-            None if self.quick => 0.001,
+            None if self.quick => 0.02,
             None => 0.01,
             Some(Scale::Gigabytes(scale)) => scale,
             Some(Scale::Parts) => {
