@@ -45,22 +45,29 @@ class Selection(Unknown):
     def mean(self, axis: int | None = None) -> Tensor:
         """The mean, to the nearest step; 0 of none. A quotient by the secret count."""
         from tacit._elementary import divide
+        from tacit._ranges import within
+        from tacit._statistics import as_fixed
 
-        total = self.sum(axis)
+        filled = as_fixed(self._filled(0))
         others = 1 if axis == 0 else self._tensor.size // self._mask.size
-        return divide(total, self.count() * others)
+        made = divide(self.sum(axis), self.count() * others)
+        return within(made, min(filled._kind.low, 0), max(filled._kind.high, 0))
 
     def var(self) -> Tensor:
         """The mean square of what elements are off the mean; 0 of none."""
         from tacit._statistics import selected_var
 
-        return selected_var(self._filled(0), self._spread(), self.count(), self.mean())
+        return selected_var(self._filled(0), self._spread(), self._of_all(), self.mean())
 
     def std(self) -> Tensor:
-        """The square root of `var`."""
-        from tacit._elementary import sqrt
+        """The standard deviation; 0 of none."""
+        from tacit._statistics import selected_std
 
-        return sqrt(self.var())
+        return selected_std(self._filled(0), self._spread(), self._of_all(), self.mean())
+
+    def _of_all(self) -> Tensor:
+        """How many elements there are in all rows together."""
+        return self.count() * (self._tensor.size // self._mask.size)
 
     def max(self, axis: int | None = None) -> Tensor:
         """The largest; of none, the least that there could be."""
