@@ -151,9 +151,7 @@ def logaddexp(a: Any, b: Any) -> Tensor:
     from tacit._statistics import as_fixed
 
     one = as_fixed(tensor_of(a, b))
-    a, b = (
-        as_fixed(value if isinstance(value, Tensor) else one._made(one._operand(value))) for value in (a, b)
-    )
+    a, b = (as_fixed(one._made(one._operand(value))) for value in (a, b))
     below = -abs(a - b)
     bits = below.dtype.bits
     bottom = -min((bits + 1) * math.log(2), _power(max(-below.range[0], 1)))
@@ -178,7 +176,7 @@ def rsqrt(a: Tensor) -> Tensor:
     result = own or 16
     raw = raw_of(one)
     raw = raw if raw._kind.low > 0 else clip(raw, 1, max(raw._kind.high, 1))
-    # Half a step of the root is a part of it of 2**-(by / 2 + 1) / sqrt(raw): half a step of the result at most.
+    # Half a step of the root is a part 2**-(by / 2 + 1) / sqrt(raw) of it: at most half a step of the result.
     by = 2 * (result + 1 - int(raw._kind.low).bit_length()) + own
     by = max(min(by, _RAISED - own % 2), 2 - own % 2)
     places = result + (by + own) // 2

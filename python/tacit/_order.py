@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate, stack, together
+from tacit._functions import concatenate, shape, stack, together
 from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
@@ -92,6 +92,15 @@ def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...
         return tuple(made)
     of_keys, of_rows = made[1 : 1 + len(keys)], made[1 + len(keys) :]
     return (of_keys[0] if len(keys) == 1 and not isinstance(key, (tuple, list)) else tuple(of_keys), *of_rows)
+
+
+def lexsort(keys: Any) -> Tensor:
+    """Where rows stood that are in the order of the last key, and equal ones in that of the one before it."""
+    import numpy as np
+
+    parts = [*keys]
+    made: Tensor = sort_by(tuple(reversed(parts)), np.arange(shape(parts[0])[0]))[1]
+    return made
 
 
 def top_k(key: Any, k: int, *columns: Any) -> tuple[Any, ...]:
