@@ -300,3 +300,23 @@ def test_names_of_numpys_types_are_told_in_ours() -> None:
     for given, meant in [(np.int32, "int32"), (bool, "bool_"), (pd.Int64Dtype(), "int64")]:
         with pytest.raises(ProgramTypeError, match=f"use tacit.{meant}"):
             tacit.secret("alice", dtype=given)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "last", "beyond"),
+    [
+        (tacit.fixed(16), [-(2.0**31), 2.0**31 - 2.0**-16], [2.0**31, -(2.0**31) - 2.0**-16, 1e30]),
+        (tacit.fixed(8), [-(2.0**39), 2.0**39 - 2.0**-8], [2.0**39, -(2.0**39) - 2.0**-8]),
+        (tacit.int64, [-(2**47), 2**47 - 1], [2**47, -(2**47) - 1, 2**63 - 1]),
+    ],
+)
+def test_a_value_beyond_the_default_range_is_refused(
+    dtype: tacit.DType, last: list[float], beyond: list[float]
+) -> None:
+    plan = tacit.function(lambda x: tacit.reveal(x)).trace(tacit.secret("alice", dtype=dtype))
+    with tacit.local() as run:
+        for value in last:
+            assert run(plan, x=value) == value
+        for value in beyond:
+            with pytest.raises(InputError, match="outside the declared range"):
+                run(plan, x=value)
