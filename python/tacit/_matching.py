@@ -60,10 +60,11 @@ def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
 
     a, b = together([a, b])
     values, others = (one if isinstance(one, Tensor) else np.asarray(one) for one in (a, b))
-    if _is_few(values.size, others.size, 2):
+    one = tensor_of(a, b)
+    has_order = one.dtype.kind not in ("modular", "field")
+    if _is_few(values.size, others.size, 2) or not has_order:
         found = binary("equal", values.reshape(*values.shape, 1), others.reshape(-1)).any(axis=-1)
     else:
-        one = tensor_of(a, b)
         known, wanted = (one._made(one._operand(value)) for value in (others.reshape(-1), values))
         found = _sorted_back(known, wanted, True, _carried)
     return ~found if invert else found

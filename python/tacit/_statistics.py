@@ -11,7 +11,7 @@ from tacit._functions import clip, concatenate, where
 from tacit._location import fault
 from tacit._moved import flat_along, moved
 from tacit._ranges import within
-from tacit._tensor import Tensor, matmul, multiply, tensor_of
+from tacit._tensor import Tensor, matmul, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -137,11 +137,12 @@ def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
             return matmul(rows, parts)
         means = matmul(rows[..., None, :], parts.transpose(order)[..., None])
         return means.reshape(*rows.shape[:-1])
-    if axis is not None and many.ndim != values.ndim:
-        along = [1] * values.ndim
-        along[axis] = -1
-        many = many.reshape(*along)
-    return divide(multiply(values, many).sum(axis), many.sum(axis))
+    if axis is None:
+        return divide(matmul(values.reshape(-1), many.reshape(-1)), many.sum())
+    along: Any = np.moveaxis
+    rows, weights = along(values, axis, -1), many if many.ndim == 1 else along(many, axis, -1)
+    sums = _row_by_row(rows, np.broadcast_to(weights, rows.shape)).reshape(*rows.shape[:-1])
+    return divide(sums, many.sum() if many.ndim == 1 else many.sum(axis))
 
 
 def as_fixed(a: Tensor) -> Tensor:
@@ -183,14 +184,16 @@ def _squares(one: Tensor, axis: int | None, keepdims: bool) -> tuple[Tensor, int
     if one.dtype.kind == "int" and count * max(map(abs, one.range)) ** 2 >= 1 << _SUM:
         one = as_fixed(one)
     rows = one.transpose(*order).reshape(-1, count)
-
-    def products(a: Tensor, b: Tensor) -> Tensor:
-        return matmul(a.reshape(-1, 1, count), b.reshape(-1, count, 1))
-
-    sums, places = _sums(rows, products, lambda both: both)
+    sums, places = _sums(rows, _row_by_row, lambda both: both)
     shape = kept if keepdims else tuple(one.shape[place] for place in order[:-1])
     high = max(sums._kind.high, 0)
     return within(sums, 0, high).reshape(*shape), places
+
+
+def _row_by_row(a: Any, b: Any) -> Tensor:
+    """The sum of products along the last axes, row by row; each is rounded once."""
+    count = a.shape[-1]
+    return matmul(a.reshape(-1, 1, count), b.reshape(-1, count, 1))
 
 
 def _products(rows: Tensor) -> tuple[Tensor, int]:

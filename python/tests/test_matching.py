@@ -100,6 +100,13 @@ def test_the_cheaper_way_is_taken(function: Callable[[Any, Any], Any], few: int,
     assert after < before
 
 
+def test_what_has_no_order_is_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_matching, "_PAIRS", 0)
+    first, second = np.array([5, 7, 250, 1], np.uint64), np.array([250, 5], np.uint64)
+    got = computed(np.isin, first, second, dtype=tacit.modular(2**64))
+    np.testing.assert_array_equal(got, np.isin(first, second))
+
+
 def test_two_thousand_beside_two_thousand_send_less_than_two_megabytes() -> None:
     for function in (np.isin, np.searchsorted):
         assert max(traced(function, 2000, 2000).cost(protocol="replicated").bytes.values()) < 2_000_000

@@ -182,3 +182,32 @@ def test_products_of_many(least: float, most: float, count: int) -> None:
         factors = [[int(row[0])] * count if place == 1 else map(int, row) for row in raw]
         exact = [Fraction(math.prod(each), 2 ** (bits * count)) for each in factors]
         assert max(errors(one, exact, bits)) <= Fraction(count - 1, 2) * end ** (count - 2)
+
+
+@pytest.mark.parametrize(("bits", "low", "high", "count"), RANGES[:6])
+def test_means(bits: int, low: int, high: int, count: int) -> None:
+    raw = rows(bits, low, high, count)
+    weights = np.random.default_rng(5).integers(1, 3 << bits, count)
+
+    def means(x: Any, w: Any) -> Any:
+        by_rows = np.average(x, axis=1, weights=np.broadcast_to(w, x.shape))
+        known = np.average(x, axis=1, weights=weights)
+        each = tacit.stack([np.average(row, weights=w) for row in x])
+        return x.mean(axis=1), known, np.average(x, axis=1, weights=w), by_rows, each
+
+    plan = tacit.function(lambda x, w: tacit.reveal(means(x, w))).trace(
+        tacit.secret("alice", shape=raw.shape, dtype=tacit.fixed(bits), range=(low, high)),
+        tacit.secret("bob", shape=count, dtype=tacit.fixed(bits), range=(0, 3)),
+    )
+    plain, known, *weighted = plan._restore(plan._program.evaluate([raw / 2**bits, weights / 2**bits]))
+    total = int(weights.sum())
+    exact = [Fraction(sum(map(int, row)), count * 2**bits) for row in raw]
+    by_weights = [
+        Fraction(sum(int(a) * int(w) for a, w in zip(row, weights, strict=True)), total * 2**bits)
+        for row in raw
+    ]
+    assert max(errors(plain, exact, bits)) <= Fraction(1, 2)
+    # A public weight is a float.
+    assert max(errors(known, by_weights, bits)) <= Fraction(1, 2) + Fraction(high, 2**20)
+    for one in weighted:
+        assert max(errors(one, by_weights, bits)) <= Fraction(1, 2) + Fraction(2**bits, 2 * total)
