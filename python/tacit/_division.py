@@ -101,12 +101,14 @@ def _raw(value: Any, bits: int, name: str) -> Any:
     if isinstance(value, Tensor):
         number = value + 0 if value.dtype.kind == "bool" else value
         return raw_of(number.astype(fixed(bits))) if bits else number
-    scaled = np.ldexp(np.asarray(value, dtype=float), bits) if bits else np.asarray(value)
-    if (scaled != np.floor(scaled)).any() or not (abs(scaled) < 2.0**62).all():
-        raise fault(
-            ProgramError,
-            f"`{name}` of fixed({bits}) beside {value}, which is no multiple of 2**-{bits}",
-            "count in smaller units: x * 100 // 10 for x // 0.1, with x in hundredths",
-        )
-    whole = scaled.astype(np.int64)
+    whole = np.asarray(value)
+    if bits:
+        scaled = np.ldexp(whole.astype(float), bits)
+        if (scaled != np.floor(scaled)).any() or not (abs(scaled) < 2.0**62).all():
+            raise fault(
+                ProgramError,
+                f"`{name}` of fixed({bits}) beside {value}, which is no multiple of 2**-{bits} or too large",
+                "count in smaller units: x * 100 // 10 for x // 0.1, with x in hundredths",
+            )
+        whole = scaled.astype(np.int64)
     return whole if whole.shape else int(whole)

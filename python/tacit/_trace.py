@@ -101,9 +101,10 @@ class Function(Generic[P]):
                 returned = self._function(*bound.args, **bound.kwargs)
             except ValueError as error:
                 # NumPy has an error of its own for what has no place in an array, whose cause says more.
-                if isinstance(error.__cause__, ProgramError):
-                    raise error.__cause__ from None
-                raise
+                cause = error.__cause__
+                if isinstance(error, ProgramError) or not isinstance(cause, ProgramError):
+                    raise
+                raise cause from None
         return trace.finish(self.__name__, returned)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
