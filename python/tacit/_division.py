@@ -111,4 +111,6 @@ def _raw(value: Any, bits: int, name: str) -> Any:
                 "count in smaller units: x * 100 // 10 for x // 0.1, with x in hundredths",
             )
         whole = scaled.astype(np.int64)
+    elif any(not -(1 << 63) <= one < 1 << 63 for one in whole.ravel().tolist()):
+        raise fault(ProgramError, f"`{name}` beside {value}, which 64 bits don't hold", "use less than 2**63")
     return whole if whole.shape else int(whole)

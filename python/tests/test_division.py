@@ -80,6 +80,9 @@ def test_what_is_behind_the_point() -> None:
         (lambda x: x % 0.1, "no multiple of 2\\*\\*-16"),
         (lambda x: x // 0, "raise it, with tacit.maximum"),
         (lambda x: divmod(1, x), "declare the divisor's range"),
+        (lambda x: x // 1e30, "or too large"),
+        (lambda x: x % float("nan"), "no multiple"),
+        (lambda x: x.astype(tacit.int32) // -(1 << 70), "use less than 2\\*\\*63"),
     ],
 )
 def test_what_has_no_quotient(function: Callable[..., Any], said: str) -> None:
