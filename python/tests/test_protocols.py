@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit import _matching
 from tests import test_numpy
 from tests.test_tables import AGGREGATES, PEOPLE, STAYS, grouped, merged, people, same_rows, stays
 
@@ -60,6 +61,28 @@ def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig:
         pytest.skip("--long tries all that can be, under all")
     got = priced(plan, protocol, {name: [array] for name, array in zip(names, arrays, strict=True)})
     test_numpy.same(got, function(*arrays), tolerance)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_many_elements_are_sorted_under_every_protocol(
+    protocol: str, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    if protocol == "mascot" and not pytestconfig.getoption("--long"):
+        pytest.skip("--long tries it under mascot")
+    # As if there were so many that comparisons of all pairs sent more.
+    monkeypatch.setattr(_matching, "_PAIRS", 0)
+    first, second = np.array([3, 1, 4, 1, 5]), np.array([1, 9, 4])
+    secrets = [
+        tacit.secret(owner, shape=array.shape, dtype=tacit.int8, range=(0, 9))
+        for owner, array in (("ann", first), ("ben", second))
+    ]
+
+    def asked(a: Any, b: Any) -> Any:
+        return np.isin(a, b), np.searchsorted(np.sort(a), b), np.intersect1d(a, b).sum()
+
+    plan = tacit.function(lambda a, b: tacit.reveal(asked(a, b), learners(protocol))).trace(*secrets)
+    got = priced(plan, protocol, {"ann": [first], "ben": [second]})
+    test_numpy.same(got, asked(first, second), 0)
 
 
 def joined(p: Any, s: Any) -> Any:
