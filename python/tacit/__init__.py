@@ -56,9 +56,10 @@ from tacit._functions import (
 )
 from tacit._handles import Kept, Revealed, Secret
 from tacit._keep import keep, kept
+from tacit._matching import isin, searchsorted
 from tacit._native import version as _version
 from tacit._offline import Prepared, offline, stock
-from tacit._order import argsort, isin, median, quantile, searchsorted, sort, sort_by, top_k
+from tacit._order import argsort, median, quantile, sort, sort_by, top_k
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _FINE = 24
 """Fraction bits of logarithms whose powers are taken."""
 
+_RAISED = 60
+"""Bits by which a dividend or what a root is taken of can be raised."""
+
 LARGEST = 47
 """Quotients and exponentials are below 2**47 steps: the last number before it stands for what is beyond."""
 
@@ -39,8 +42,9 @@ def exp2(a: Tensor) -> Tensor:
 def power(a: Tensor, exponent: float) -> Tensor:
     """A power with a public exponent: an integer, by squaring, each product rounded; or any other number.
 
-    0.5 and -0.5 are by roots. All others are exp(y log a), within a step or (1 + abs(y)) 2**-20 of the
-    result, up to the last place of `exp`; of what is below 0 as of 0.
+    0.5 and -0.5 are by roots, and -2 and its like one quotient, to the nearest step, where 64 bits hold the
+    power. All others are exp(y log a), within a step or (1 + abs(y)) 2**-20 of the result, up to the last
+    place of `exp`; of what is below 0 as of 0, but for whole exponents.
     """
     if getattr(exponent, "shape", None) == () and hasattr(exponent, "item"):
         exponent = exponent.item()
@@ -60,7 +64,7 @@ def power(a: Tensor, exponent: float) -> Tensor:
         )
     left = int(exponent)
     if left < 0:
-        return 1 / a**-left
+        return _inverse_power(a, -left)
     if left == 0:
         return a * 0 + 1
     result, squared = None, a
@@ -71,6 +75,24 @@ def power(a: Tensor, exponent: float) -> Tensor:
         if not left:
             return a.copy() if result is a else result if result is not None else squared
         squared = squared * squared
+
+
+def _inverse_power(a: Tensor, exponent: int) -> Tensor:
+    """1 / a**exponent: a quotient by the exact power where 64 bits hold it, and else by the logarithm."""
+    from tacit._functions import clip, where
+
+    if exponent == 1 or a.dtype.kind != "fixed":
+        return 1 / a**exponent
+    bits = a.dtype.bits
+    by = (exponent + 1) * bits
+    # From here on the power is less than half a step.
+    far = math.ceil(2.0 ** ((by + 1) / exponent))
+    ends = [max(-far, min(end, far)) for end in (a._kind.low, a._kind.high)]
+    if by <= _RAISED and max(map(abs, ends)) ** exponent < 1 << 62:
+        raw = clip(raw_of(a), *ends)
+        return raw_of(raised_ratio(1, raw**exponent, by), bits)
+    made = _real_power(abs(a), -float(exponent))
+    return where(a < 0, -made, made) if exponent % 2 and a._kind.low < 0 else made
 
 
 def _real_power(a: Tensor, exponent: float) -> Tensor:
@@ -123,6 +145,19 @@ def normal_cdf(a: Tensor) -> Tensor:
     return _flat(one, _normal_cdf, "normal_cdf", (0, 1), lambda bits: math.sqrt(2 * math.log(2) * (bits + 1)))
 
 
+def logaddexp(a: Any, b: Any) -> Tensor:
+    """log(exp(a) + exp(b)), within a step: the larger one, and what the smaller one adds."""
+    from tacit._functions import maximum
+    from tacit._statistics import as_fixed
+
+    one = as_fixed(tensor_of(a, b))
+    a, b = (as_fixed(one._made(one._operand(value))) for value in (a, b))
+    below = -abs(a - b)
+    bits = below.dtype.bits
+    bottom = -min((bits + 1) * math.log(2), _power(max(-below.range[0], 1)))
+    return maximum(a, b) + _even(below, "logaddexp", _log_of_more, (bottom, 0), (0, 1 << bits))
+
+
 def sqrt(a: Tensor) -> Tensor:
     """The square root, to the nearest step; 0 of what is below 0. A circuit with a digit after another."""
     one = _number(a, "sqrt")
@@ -130,8 +165,42 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def rsqrt(a: Tensor) -> Tensor:
-    """1 / sqrt(a)."""
-    return reciprocal(sqrt(a))
+    """1 / sqrt(a), within a step, or 2**-30 of itself; of 0 and below, that of the least step above 0.
+
+    A quotient by a root that is finer than `a`: by as much as the least `a` needs it.
+    """
+    from tacit._functions import clip
+
+    one = _number(a, "rsqrt")
+    own = one.dtype.bits if one.dtype.kind == "fixed" else 0
+    result = own or 16
+    raw = raw_of(one)
+    raw = raw if raw._kind.low > 0 else clip(raw, 1, max(raw._kind.high, 1))
+    # Half a step of the root is a part 2**-(by / 2 + 1) / sqrt(raw) of it: at most half a step of the result.
+    by = 2 * (result + 1 - int(raw._kind.low).bit_length()) + own
+    by = max(min(by, _RAISED - own % 2), 2 - own % 2)
+    places = result + (by + own) // 2
+    over = max(places - _RAISED, 0)
+    return raw_of(raised_ratio(1 << over, raised_root(raw, by), places - over), result)
+
+
+def raw_of(a: Tensor, frac: int = 0) -> Tensor:
+    """The number of so many fraction bits with the same raw value. Free."""
+    return a._made(a._at().raw_as(a._id, frac))
+
+
+def raised_root(a: Tensor, by: int) -> Tensor:
+    """The root of `a 2**by`, to the nearest, for integers and a `by` from 1 to 60."""
+    label = raw_of(a, by)
+    return raw_of(label._call("sqrt", label._id))
+
+
+def raised_ratio(a: Tensor | int, b: Tensor, by: int) -> Tensor:
+    """`a 2**by / b`, to the nearest, for integers and a `by` from 0 to 60; at most 2**47."""
+    one = a if isinstance(a, Tensor) else b._made(b._constant(a, 0))
+    # The core raises a quotient by the fraction bits of both, so that these say by how much.
+    one, divisor = (raw_of(one, by), raw_of(b, by)) if by else (raw_of(one, 1), b)
+    return raw_of(one._call("ratio", one._id, divisor._id))
 
 
 def reciprocal(a: Tensor) -> Tensor:
@@ -293,6 +362,12 @@ def _lg(x: Any) -> Any:
     import numpy as np
 
     return np.log10(x)
+
+
+def _log_of_more(x: Any) -> Any:
+    import numpy as np
+
+    return np.log1p(np.exp(x))
 
 
 def _sigmoid(x: Any) -> Any:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from tacit import _curves, _elementary, _moved, _order, _placed, _rounding, _sets, _statistics
+from tacit import (
+    _along,
+    _curves,
+    _division,
+    _elementary,
+    _matching,
+    _moved,
+    _order,
+    _placed,
+    _rounding,
+    _sets,
+    _statistics,
+)
 from tacit import _functions as tacit
 from tacit._location import fault
 from tacit._selection import Selection
@@ -24,8 +36,11 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "multiply": multiply,
     "matmul": matmul,
     "divide": lambda a, b: a / b if isinstance(a, Tensor) else b.__rtruediv__(a),
-    "floor_divide": lambda a, b: a // b if isinstance(a, Tensor) else b.__rfloordiv__(a),
-    "remainder": lambda a, b: binary("remainder", a, b),
+    "floor_divide": _division.floor_divide,
+    "remainder": _division.remainder,
+    "divmod": _division.divided,
+    "fmod": _division.fmod,
+    "modf": _division.modf,
     "right_shift": operator.rshift,
     "power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
     "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
@@ -69,7 +84,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
     "sinh": lambda a: (_elementary.exp(a) - _elementary.exp(-a)) / 2,
     "cosh": lambda a: (_elementary.exp(a) + _elementary.exp(-a)) / 2,
-    "logaddexp": lambda a, b: tacit.maximum(a, b) + _elementary.log(_elementary.exp(-abs(a - b)) + 1),
+    "logaddexp": _elementary.logaddexp,
     # Public, so that x[~np.isnan(x)] is all of x.
     "isnan": lambda a: np.zeros(a.shape, dtype=bool),
     "isinf": lambda a: np.zeros(a.shape, dtype=bool),
@@ -115,15 +130,23 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "array_split": lambda a, sections, axis=0: _moved.split(a, sections, axis, equal=False),
     "cumsum": _moved.cumsum,
     "cumprod": _moved.cumprod,
-    "prod": _moved.prod,
+    "prod": Tensor.prod,
     "diff": _moved.diff,
     "einsum": _moved.einsum,
     "inner": lambda a, b: _inner(a, b),
     "vdot": lambda a, b: matmul(_flat(a), _flat(b)),
     "outer": lambda a, b: multiply(_flat(a).reshape(-1, 1), _flat(b).reshape(1, -1)),
+    "tensordot": _along.tensordot,
+    "multi_dot": _along.multi_dot,
+    "cross": _along.cross,
+    "meshgrid": _along.meshgrid,
+    "block": _along.block,
+    "apply_along_axis": _along.apply_along_axis,
+    "piecewise": _along.piecewise,
+    "lexsort": _order.lexsort,
     "trace": lambda a: _moved.moved(a, np.diagonal).sum(),
-    "var": _statistics.var,
-    "std": _statistics.std,
+    "var": Tensor.var,
+    "std": Tensor.std,
     "average": _statistics.average,
     "cov": _statistics.cov,
     "corrcoef": _statistics.corrcoef,
@@ -139,13 +162,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "quantile": _order.quantile,
     "histogram": _order.histogram,
     "bincount": _order.bincount,
-    "searchsorted": _order.searchsorted,
-    "digitize": _order.digitize,
-    "isin": _order.isin,
+    "searchsorted": _matching.searchsorted,
+    "digitize": _matching.digitize,
+    "isin": _matching.isin,
     "histogram2d": _order.histogram2d,
     "unique": _sets.unique,
-    "intersect1d": _sets.intersect1d,
-    "setdiff1d": _sets.setdiff1d,
+    "intersect1d": _matching.intersect1d,
+    "setdiff1d": _matching.setdiff1d,
     "union1d": _sets.union1d,
     "isclose": lambda a, b, rtol=1e-05, atol=1e-08: _near(a, b, rtol, atol),
     "allclose": lambda a, b, rtol=1e-05, atol=1e-08: _near(a, b, rtol, atol).all(),
@@ -169,7 +192,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tril": _moved.masked(np.tril),
     "polyval": lambda p, x: _polynomial(p, x),
     "nan_to_num": lambda a, *_, **__: a,
-    "in1d": _order.isin,
+    "in1d": _matching.isin,
     "round": _rounding.rounded,
     "around": _rounding.rounded,
     "fix": _rounding.trunc,
@@ -233,6 +256,7 @@ _RUNNING = {"add": _moved.cumsum, "multiply": _moved.cumprod}
 _RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(tacit.minimum))
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
+_REDUCTIONS.update(logical_and="all", logical_or="any", bitwise_and="all", bitwise_or="any")
 
 _VIEWS = ["reshape", "ravel", "transpose", "broadcast_to", "sliding_window_view", "atleast_1d", "atleast_2d"]
 """Functions that make views of tensors themselves."""
@@ -249,7 +273,7 @@ _ARRANGED_VIEWS = [
     "moveaxis",
 ]
 
-_OF_SELECTIONS = ["sum", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin"]
+_OF_SELECTIONS = ["sum", "mean", "median", "var", "std", "max", "min", "any", "all", "argmax", "argmin"]
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -283,10 +307,6 @@ def function(called: Any, inputs: Any, options: Any) -> Any:
     operation = _FUNCTIONS.get(called.__name__)
     if operation is None:
         _unsupported(called.__name__)
-    mask = options.get("where")
-    if called.__name__ in _OF_SELECTIONS and isinstance(mask, Tensor):
-        others = {name: value for name, value in options.items() if name != "where"}
-        return of_selection(called, (Selection(inputs[0], mask), *inputs[1:]), others)
     try:
         made = operation(*inputs, **_meant(options))
     except TypeError as error:
@@ -308,7 +328,12 @@ def of_selection(called: Any, inputs: Any, options: Any) -> Any:
         return inputs[0].count()
     if name not in _OF_SELECTIONS or not isinstance(inputs[0], Selection):
         _unsupported(called.__name__, " that a secret mask selects")
-    return getattr(inputs[0], name)(*inputs[1:], **_meant(options))
+    try:
+        return getattr(inputs[0], name)(*inputs[1:], **_meant(options))
+    except TypeError as error:
+        if isinstance(error, ProgramTypeError):
+            raise
+        _unsupported(called.__name__, f" that a secret mask selects with these arguments ({error})")
 
 
 def _meant(options: dict[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate, stack, together
+from tacit._functions import concatenate, shape, stack
 from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
-from tacit._tensor import Tensor, binary, matmul, tensor_of
+from tacit._tensor import Tensor, matmul, tensor_of
 from tacit._trace import ARM, tracing
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -92,6 +92,15 @@ def sort_by(key: Any, *columns: Any, descending: bool = False) -> tuple[Any, ...
         return tuple(made)
     of_keys, of_rows = made[1 : 1 + len(keys)], made[1 + len(keys) :]
     return (of_keys[0] if len(keys) == 1 and not isinstance(key, (tuple, list)) else tuple(of_keys), *of_rows)
+
+
+def lexsort(keys: Any) -> Tensor:
+    """Where rows stood that are in the order of the last key, and equal ones in that of the one before it."""
+    import numpy as np
+
+    parts = [*keys]
+    made: Tensor = sort_by(tuple(reversed(parts)), np.arange(shape(parts[0])[0]))[1]
+    return made
 
 
 def top_k(key: Any, k: int, *columns: Any) -> tuple[Any, ...]:
@@ -258,37 +267,6 @@ def _below(a: Tensor, edges: Any) -> Tensor:
 def partition(a: Tensor, _kth: Any, axis: int | None = -1) -> Tensor:
     """The elements along an axis in ascending order, which is a partition at every place."""
     return sort(a, axis)
-
-
-def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
-    """Where each of `v` would go in a sorted `a`: how many of `a` are less. A comparison for each pair."""
-    a, v = together([a, v])
-    one = tensor_of(a, v)
-    values = one._made(one._operand(v))
-    ordered = one._made(one._operand(a))
-    column = values.reshape(*values.shape, 1)
-    less = ordered < column if side == "left" else ordered <= column
-    return less.sum(axis=-1)
-
-
-def digitize(a: Tensor, bins: Any, right: bool = False) -> Tensor:
-    """Between which public, ascending edges each element is. A comparison for each pair."""
-    import numpy as np
-
-    if isinstance(bins, Tensor) or (np.diff(np.asarray(bins)) < 0).any():
-        raise fault(
-            ProgramError, "the edges have to be public and to ascend", "say np.digitize(a, np.sort(bins))"
-        )
-    return searchsorted(bins, a, "left" if right else "right")
-
-
-def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
-    """Whether each of `a` is among `b`: a comparison for each pair."""
-    import numpy as np
-
-    values, others = (one if isinstance(one, Tensor) else np.asarray(one) for one in (a, b))
-    found = binary("equal", values.reshape(*values.shape, 1), others.reshape(-1)).any(axis=-1)
-    return ~found if invert else found
 
 
 def bincount(a: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:

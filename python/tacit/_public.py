@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit._location import fault
 from tacit._values import is_float
 from tacit.dtypes import MAX_FRACTION
-from tacit.errors import ProgramError, ProgramTypeError
+from tacit.errors import ProgramError
 
 if TYPE_CHECKING:
     from tacit._tensor import Tensor
@@ -45,23 +45,6 @@ def divide(tensor: Tensor, divisor: Any) -> Tensor:
     known = known_value(divisor)
     tensor = as_fixed(tensor)
     return tensor._made(tensor._at().divide(tensor._id, known))
-
-
-def floor_divide(tensor: Tensor, divisor: Any) -> Tensor:
-    """`tensor // divisor` for a public integer above 0. See `Tensor.__floordiv__`."""
-    if isinstance(divisor, float) and divisor.is_integer():
-        divisor = int(divisor)
-    if isinstance(divisor, bool) or not hasattr(divisor, "__index__") or not 0 < int(divisor) < 1 << 63:
-        raise fault(
-            ProgramTypeError, "// is defined for a public integer above 0 only", "use / for fixed point"
-        )
-    if tensor._kind.kind == "fixed":
-        from tacit.dtypes import int64
-
-        return floor_divide(tensor.astype(int64), divisor).astype(tensor.dtype)
-    if tensor._kind.kind != "int":
-        raise fault(ProgramTypeError, f"`//` is not defined for {tensor.dtype}")
-    return tensor._made(tensor._at().floor_divide(tensor._id, int(divisor)))
 
 
 def _fractions(tensor: Tensor, value: Any) -> Public | None:

@@ -45,22 +45,44 @@ class Selection(Unknown):
     def mean(self, axis: int | None = None) -> Tensor:
         """The mean, to the nearest step; 0 of none. A quotient by the secret count."""
         from tacit._elementary import divide
+        from tacit._ranges import within
+        from tacit._statistics import as_fixed
 
-        total = self.sum(axis)
+        filled = as_fixed(self._filled(0))
         others = 1 if axis == 0 else self._tensor.size // self._mask.size
-        return divide(total, self.count() * others)
+        made = divide(self.sum(axis), self.count() * others)
+        return within(made, min(filled._kind.low, 0), max(filled._kind.high, 0))
 
-    def var(self) -> Tensor:
-        """The mean square of what elements are off the mean; 0 of none."""
+    def var(self, *, ddof: int = 0) -> Tensor:
+        """The mean square of what elements are off the mean, by their number less `ddof`, or 1."""
         from tacit._statistics import selected_var
 
-        return selected_var(self._filled(0), self._spread(), self.count(), self.mean())
+        return selected_var(self._filled(0), self._spread(), self._of_all(ddof), self.mean())
 
-    def std(self) -> Tensor:
-        """The square root of `var`."""
-        from tacit._elementary import sqrt
+    def std(self, *, ddof: int = 0) -> Tensor:
+        """The root of `var`."""
+        from tacit._statistics import selected_std
 
-        return sqrt(self.var())
+        return selected_std(self._filled(0), self._spread(), self._of_all(ddof), self.mean())
+
+    def _of_all(self, ddof: int) -> Tensor:
+        """How many elements there are in all rows together, less `ddof`."""
+        if ddof != int(ddof):
+            raise fault(ProgramError, f"ddof={ddof!r} of what a mask selects", "use a whole number: ddof=1")
+        return clip(self.count() * (self._tensor.size // self._mask.size) - int(ddof), 1, None)
+
+    def median(self) -> Tensor:
+        """The median; of none, the largest that there could be. A sort, and two elements at secret places."""
+        from tacit._order import sort
+        from tacit._statistics import as_fixed
+
+        if self._tensor.ndim > 1:
+            self._refuse("the median of rows")
+        # What isn't selected comes last.
+        ordered, count = sort(as_fixed(self._filled(self._tensor.range[1]))), self.count()
+        lower, upper = (ordered[clip(one, 0, None)] for one in ((count - 1) >> 1, count >> 1))
+        made: Tensor = (lower + upper) / 2
+        return made
 
     def max(self, axis: int | None = None) -> Tensor:
         """The largest; of none, the least that there could be."""
@@ -276,6 +298,6 @@ class Selection(Unknown):
             f"nobody knows how many elements a secret mask selects, so there are no {use}"
             if use == "elements"
             else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
-            "it has sum, mean, count, min, max, var, std and s[0], s[1], ...; compute on x first, "
+            "it has sum, mean, count, median, min, max, var, std and s[0], s[1], ...; compute on x first, "
             "x[mask] last, or choose with tacit.where(mask, x, 0)",
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit._functions import concatenate, where
 from tacit._location import fault
-from tacit._order import isin, sort
+from tacit._order import sort
 from tacit._selection import Selection
 from tacit._tensor import Tensor, tensor_of
 from tacit.errors import ProgramTypeError
@@ -23,19 +23,9 @@ def unique(
             "np.argsort(x) and np.sort(x) say where they stand in order",
         )
     ordered = sort(tensor_of(ar).reshape(-1), 0)
-    mask = _first(ordered)
+    mask = first_of(ordered)
     values = Selection(ordered, mask)
     return (values, Selection(_lengths(mask), mask)) if return_counts else values
-
-
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
-    """The different elements that are in both: a sort, and a comparison for each pair."""
-    return _chosen(ar1, ar2, assume_unique, inside=True)
-
-
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
-    """The different elements of the first that aren't in the second."""
-    return _chosen(ar1, ar2, assume_unique, inside=False)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
@@ -43,17 +33,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return unique(concatenate([_flat(ar1), _flat(ar2)]))
 
 
-def _chosen(a: Any, b: Any, assume_unique: bool, *, inside: bool) -> Selection:
-    one = tensor_of(a, b)
-    first = one._made(one._operand(_flat(a)))
-    found = isin(first, _flat(b), invert=not inside) if assume_unique else None
-    if found is not None:
-        return Selection(first, found)
-    ordered = sort(first, 0)
-    return Selection(ordered, _first(ordered) & isin(ordered, _flat(b), invert=not inside))
-
-
-def _first(ordered: Tensor) -> Tensor:
+def first_of(ordered: Tensor) -> Tensor:
     """Which elements differ from the one before."""
     import numpy as np
 

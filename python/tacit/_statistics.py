@@ -6,17 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit import _public
-from tacit._elementary import divide, sqrt
+from tacit._elementary import divide, raised_ratio, raised_root, raw_of, sqrt
 from tacit._functions import clip, concatenate, where
 from tacit._location import fault
-from tacit._moved import flat_along
+from tacit._moved import flat_along, moved
 from tacit._ranges import within
-from tacit._tensor import Tensor, matmul, multiply, tensor_of
+from tacit._tensor import Tensor, matmul, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tacit._index import Axes
 
@@ -36,72 +36,79 @@ def mean(a: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     flat, count = one.reshape(-1), one.size
     length = max(1, count // parts)
     sums = [flat[start : start + length].sum().reshape(1) for start in range(0, count, length)]
-    raw = _raw(concatenate(sums), 0)
+    raw = raw_of(concatenate(sums), 0)
     whole = raw // count
     rest = within(raw - whole * count, 0, count - 1).sum()
-    total = _raw(whole.sum() + (2 * rest + count) // (2 * count), one.dtype.bits)
+    total = raw_of(whole.sum() + (2 * rest + count) // (2 * count), one.dtype.bits)
     return total.reshape(*(1,) * one.ndim) if keepdims else total
 
 
 def var(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
-    """The variance along an axis, or of all.
-
-    What elements are off the mean is rounded to as many bits as leave room for the sum of squares: the root
-    of the result is off by no more than that step.
-    """
-    sums, places, count = _squares(a, axis, keepdims)
-    return _scaled(sums, places, count - ddof, tensor_of(a))
+    """The variance along an axis, or of all: within a step, or 2**-60 of the square of the range."""
+    sums, places, count, by = _squares_off_mean(a, axis, keepdims)
+    return _scaled(sums, places, (count - ddof) * by, tensor_of(a))
 
 
 def std(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation along an axis, or of all: the root of `var`, which needs no room of its own."""
-    one = as_fixed(tensor_of(a))
-    sums, places, count = _squares(a, axis, keepdims)
-    frac = 2 * places
-    squares = _public.divide(_raw(sums, frac), count - ddof)
-    squares = _finer(squares, one.dtype.bits)
-    root = sqrt(squares)
-    return root.astype(one.dtype)
+    """The standard deviation along an axis, or of all: within a step and 2**-30 of the range.
+
+    The root of the sum of squares, by that of their number: it needs no room for the variance.
+    """
+    bits = as_fixed(tensor_of(a)).dtype.bits
+    sums, places, count, by = _squares_off_mean(a, axis, keepdims)
+    root, finer = _root(sums, places, bits + 1)
+    return _public.divide(raw_of(root, bits), math.sqrt((count - ddof) * by) * 2.0 ** (finer - bits))
 
 
 def cov(a: Any, b: Any = None, *, rowvar: bool = True, ddof: int = 1) -> Tensor:
-    """The matrix of covariances of rows (of columns without `rowvar`), as `np.cov`."""
+    """The matrix of covariances of rows (of columns without `rowvar`), as `np.cov`: as far off as `var`."""
     rows = _variables(a, b, rowvar)
-    off, places = _off_mean(rows, rows.shape[1], 1)
-    return _scaled(matmul(off, off.T), places, rows.shape[1] - ddof, rows)
+    sums, places = _products(rows)
+    return _scaled(sums, places, rows.shape[1] - ddof, rows)
 
 
 def corrcoef(a: Any, b: Any = None, *, rowvar: bool = True) -> Tensor:
-    """The matrix of correlations of rows (of columns without `rowvar`), as `np.corrcoef`; 0 of constants."""
+    """The matrix of correlations of rows (of columns without `rowvar`), as `np.corrcoef`; 0 of constants.
+
+    Within two steps of fixed(16), and for each of two rows the square of 2**-30 of the range and that of half
+    a step of the mean, by its variance.
+    """
     rows = _variables(a, b, rowvar)
-    off, _ = _off_mean(rows, rows.shape[1], 1)
-    sums = matmul(off, off.T)
+    sums, _ = _products(rows)
     count = rows.shape[0]
-    roots = sqrt((off * off).sum(axis=1))
+    roots = sqrt(moved(sums, lambda places: places.diagonal()))
     quotient = divide(divide(sums, roots.reshape(count, 1)), roots.reshape(1, count))
     return clip(quotient, -1, 1)
 
 
 def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) -> Tensor:
-    """The variance of the elements in a mask."""
-    off = where(mask, as_fixed(filled) - middle, 0)
-    off, places = _coarse(off, off.size)
-    sums = (off * off).sum()
-    sums = _raw(sums, 2 * places)
-    return divide(_finer(sums, 16), count * (filled.size // mask.size)).astype(as_fixed(filled).dtype)
+    """The variance of the elements in a mask: as far off as `var`, and below 2**47 steps."""
+    bits = as_fixed(filled).dtype.bits
+    sums, places = _selected_squares(filled, mask, middle)
+    over = places - bits
+    if over > 0:
+        sums = (sums + (1 << over >> 1)) >> over
+    return raw_of(raised_ratio(sums, count, max(-over, 0)), bits)
+
+
+def selected_std(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) -> Tensor:
+    """The standard deviation of the elements in a mask: as far off as `std`."""
+    bits = as_fixed(filled).dtype.bits
+    root, finer = _root(*_selected_squares(filled, mask, middle), bits + 4)
+    return raw_of(raised_ratio(root, raised_root(count, 60), bits + 30 - finer), bits)
 
 
 def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool = False) -> Tensor:  # noqa: A002 (NumPy's name)
-    """The root of the sum of squares, along an axis or of all."""
+    """The root of the sum of squares, along an axis or of all: within a step.
+
+    Where squares have no room, what is less than 2**-30 of the range counts as 0.
+    """
     if ord is not None:
         raise fault(ProgramError, f"ord={ord!r}: secrets have the usual norm alone", "leave it out")
-    one = as_fixed(tensor_of(a))
-    if axis is not None:
-        axis = flat_along(one, axis)[1]
-    off, places = _coarse(one, one.size if axis is None else one.shape[axis])
-    sums = (off * off).sum(axis, keepdims=keepdims)
-    root = sqrt(_finer(_raw(sums, 2 * places), one.dtype.bits))
-    return root.astype(one.dtype)
+    one = as_fixed(tensor_of(a)) if tensor_of(a).dtype.kind not in ("int", "bool") else tensor_of(a) + 0
+    dtype = one.dtype if one.dtype.kind == "fixed" else fixed(16)
+    root, finer = _root(*_squares(one, axis, keepdims), dtype.bits)
+    return raw_of(root, finer).astype(dtype)
 
 
 def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
@@ -130,11 +137,12 @@ def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
             return matmul(rows, parts)
         means = matmul(rows[..., None, :], parts.transpose(order)[..., None])
         return means.reshape(*rows.shape[:-1])
-    if axis is not None and many.ndim != values.ndim:
-        along = [1] * values.ndim
-        along[axis] = -1
-        many = many.reshape(*along)
-    return divide(multiply(values, many).sum(axis), many.sum(axis))
+    if axis is None:
+        return divide(matmul(values.reshape(-1), many.reshape(-1)), many.sum())
+    along: Any = np.moveaxis
+    rows, weights = along(values, axis, -1), many if many.ndim == 1 else along(many, axis, -1)
+    sums = _row_by_row(rows, np.broadcast_to(weights, rows.shape)).reshape(*rows.shape[:-1])
+    return divide(sums, many.sum() if many.ndim == 1 else many.sum(axis))
 
 
 def as_fixed(a: Tensor) -> Tensor:
@@ -146,35 +154,97 @@ def as_fixed(a: Tensor) -> Tensor:
     raise fault(ProgramTypeError, f"this is not defined for {a.dtype}", "use fixed(16) or integers")
 
 
-def _squares(a: Tensor, axis: int | None, keepdims: bool) -> tuple[Tensor, int, int]:
-    """Sums of squares as integers, of which each counts 4**-places, and of how many elements each is."""
+def _squares_off_mean(a: Tensor, axis: int | None, keepdims: bool) -> tuple[Tensor, int, int, int]:
+    """Sums of squares of what elements are off their mean, as `_sums` gives them.
+
+    And of how many each is, and how many times too large: those of few integers are of `n x - x.sum()`.
+    """
     one = tensor_of(a)
-    if axis is not None:
-        axis = flat_along(one, axis)[1]
-    count = one.size if axis is None else one.shape[axis]
-    off, places = _off_mean(one, count, axis)
-    return (off * off).sum(axis, keepdims=keepdims), places, count
+    if one.dtype.kind in ("int", "bool"):
+        whole = one + 0
+        total = whole.sum(axis, keepdims=True)
+        count = one.size // total.size
+        if count * (count * int(whole.range[1] - whole.range[0])) ** 2 < 1 << _SUM:
+            return *_squares(whole * count - total, axis, keepdims), count, count**2
+    one = as_fixed(one)
+    sums, places = _squares(one - mean(one, axis, keepdims=True), axis, keepdims)
+    return sums, places, one.size // sums.size, 1
 
 
-def _off_mean(a: Tensor, count: int, axis: int | None) -> tuple[Tensor, int]:
-    one = as_fixed(a)
-    return _coarse(one - mean(one, axis, keepdims=True), count)
+def _squares(one: Tensor, axis: int | None, keepdims: bool) -> tuple[Tensor, int]:
+    """Sums of squares of fixed point, or integers, along an axis, or of all, as `_sums` gives them."""
+    if axis is None:
+        kept, along = (1,) * one.ndim, 0
+        one = one.reshape(-1)
+    else:
+        one, along = flat_along(one, axis)
+        kept = (*one.shape[:along], 1, *one.shape[along + 1 :])
+    order = [place for place in range(one.ndim) if place != along] + [along]
+    count = one.shape[along]
+    if one.dtype.kind == "int" and count * max(map(abs, one.range)) ** 2 >= 1 << _SUM:
+        one = as_fixed(one)
+    rows = one.transpose(*order).reshape(-1, count)
+    sums, places = _sums(rows, _row_by_row, lambda both: both)
+    shape = kept if keepdims else tuple(one.shape[place] for place in order[:-1])
+    high = max(sums._kind.high, 0)
+    return within(sums, 0, high).reshape(*shape), places
 
 
-def _coarse(one: Tensor, count: int) -> tuple[Tensor, int]:
-    """Integers with so many binary places that a sum of squares has room."""
-    end = max(abs(one.range[0]), abs(one.range[1]), 2.0**-one.dtype.bits)
-    places = math.floor((_SUM - math.log2(count)) / 2 - math.log2(end) - 0.01)
-    if places >= one.dtype.bits:
-        return _raw(one, 0), one.dtype.bits
-    if places < 1:
+def _row_by_row(a: Any, b: Any) -> Tensor:
+    """The sum of products along the last axes, row by row; each is rounded once."""
+    count = a.shape[-1]
+    return matmul(a.reshape(-1, 1, count), b.reshape(-1, count, 1))
+
+
+def _products(rows: Tensor) -> tuple[Tensor, int]:
+    """Sums of products of what any two rows are off their means, as `_sums` gives them."""
+    off = rows - mean(rows, 1, keepdims=True)
+    return _sums(off, lambda a, b: matmul(a, b.T), lambda both: both.T)
+
+
+def _selected_squares(filled: Tensor, mask: Tensor, middle: Tensor) -> tuple[Tensor, int]:
+    return _squares(where(mask, as_fixed(filled) - middle, 0), None, False)
+
+
+def _sums(
+    rows: Tensor, products: Callable[[Tensor, Tensor], Tensor], turned: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, int]:
+    """Sums of products of rows, as integers of which each counts 2**-places, and the places.
+
+    The sums are exact where 61 bits hold them. Else they are off by less than one of these integers: each
+    number is `high 2**by + low`, and sums of products of these parts have room, whose last bits are dropped.
+
+    Args:
+        rows: Fixed point, or integers whose sums have room.
+        products: The sums of products of two tensors of the shape of `rows`.
+        turned: The sums with the two in each other's place.
+    """
+    raw, count = raw_of(rows), rows.shape[-1]
+    end = max(abs(raw._kind.low), abs(raw._kind.high), 1)
+    over = max((count * end**2 - 1).bit_length() - _SUM, 0)
+    places = 2 * rows.dtype.bits - over if rows.dtype.kind == "fixed" else 0
+    if places < 2 and over:
         raise fault(
             ProgramError,
-            f"squares of numbers up to {end:g} leave no room for fractions",
+            f"squares of numbers up to {end / rows.dtype.unit:g} leave no room for fractions",
             f"declare range=(low, high) for what is given: {count} numbers up to {_room(count):g} have room; "
             "where none is declared, fixed(16) goes up to 2**31",
         )
-    return _raw(one.astype(fixed(places)), 0), places
+    if not over:
+        return products(raw, raw), places
+    by = (over + 1) // 2
+    high = raw >> by
+    low = within(raw - high * (1 << by), 0, (1 << by) - 1)
+    both = products(high, low)
+    rest = both + turned(both) + (products(low, low) >> by)
+    dropped = over - by
+    return products(high, high) * (1 << 2 * by - over) + ((rest + (1 << dropped >> 1)) >> dropped), places
+
+
+def _root(sums: Tensor, places: int, wanted: int) -> tuple[Tensor, int]:
+    """The root of sums of squares as integers, of which each counts 2**-finer, and `finer`: near `wanted`."""
+    by = min(max(2 * wanted - places, 2 - places % 2), 60 - places % 2)
+    return raised_root(sums, by), (places + by) // 2
 
 
 def _room(count: int) -> float:
@@ -183,9 +253,9 @@ def _room(count: int) -> float:
 
 
 def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
-    """`sums / count`, of which each counts 4**-places, in the type of what they are the squares of."""
+    """`sums / count`, of which each counts 2**-places, in the type of what they are the squares of."""
     dtype = as_fixed(of).dtype
-    quotient = _public.divide(_raw(sums, 2 * places), count)
+    quotient = _divided(sums, places, count, dtype.bits)
     try:
         return quotient.astype(dtype)
     except ProgramError:
@@ -203,19 +273,20 @@ def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
         ) from None
 
 
-def _finer(a: Tensor, bits: int) -> Tensor:
-    """With so many fraction bits at least, as far as there is room."""
-    if a.dtype.kind == "fixed" and a.dtype.bits >= bits:
-        return a
-    end = max(abs(a._kind.low), abs(a._kind.high), 1).bit_length()
-    own = a.dtype.bits if a.dtype.kind == "fixed" else 0
-    bits = min(bits, own + 62 - end)
-    return a.astype(fixed(bits)) if bits > own else a
-
-
-def _raw(a: Tensor, frac: int) -> Tensor:
-    """The number of so many fraction bits with the same raw value."""
-    return a._made(a._at().raw_as(a._id, frac))
+def _divided(sums: Tensor, places: int, count: float, bits: int) -> Tensor:
+    """`sums / count`, of which each counts 2**-places, with so many fraction bits where there is room."""
+    whole = int(count)
+    if places >= bits or whole != count or whole < 1:
+        return _public.divide(raw_of(sums, places), count)
+    # The quotient's last bits are those of what a whole quotient leaves.
+    quotient = sums // whole
+    end = max(abs(quotient._kind.low), abs(quotient._kind.high), 1).bit_length()
+    more = min(bits - places, 62 - end)
+    if more <= 0:
+        return raw_of(quotient, places)
+    left = within(sums - quotient * whole, 0, whole - 1)
+    last = (left * (2 << more) + whole) // (2 * whole)
+    return raw_of(quotient * (1 << more) + last, places + more)
 
 
 def _variables(a: Any, b: Any, rowvar: bool) -> Tensor:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from tacit import _public
 from tacit._handles import Handle
-from tacit._index import Axes, Index, Plain, axes_of, entry_of, is_plain, unpacked
+from tacit._index import Index, Plain, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
-from tacit._methods import Methods
+from tacit._reductions import Reductions
 from tacit._values import is_float, public
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit._values import Public
 
 
-class Tensor(Methods):
+class Tensor(Reductions):
     """A value of a program that is being traced: an array of some type and shape, whose elements nobody sees.
 
     Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
@@ -135,26 +135,40 @@ class Tensor(Methods):
         return _public.divide(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        """Divided by integers, rounded down as in Python; exact.
+        """Divided and rounded down, as in Python; exact.
 
-        By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on
-        bits, and the divisor's range has to exclude 0.
+        By a public number above 0 it costs a truncation or a few. By secrets it is a circuit on bits, and the
+        divisor's range has to exclude 0. Public numbers beside fixed point are multiples of its step.
         """
-        return (
-            binary("quotient", self, other)
-            if isinstance(other, Tensor)
-            else _public.floor_divide(self, other)
-        )
+        from tacit._division import floor_divide
+
+        return floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        from tacit._division import floor_divide
+
+        return floor_divide(other, self)
 
     def __mod__(self, other: Any) -> Tensor:
-        """What `//` by integers leaves, of the divisor's sign: a circuit on bits.
+        """What `//` leaves, of the divisor's sign; costs what `//` does."""
+        from tacit._division import remainder
 
-        The divisor's range has to exclude 0.
-        """
-        return binary("remainder", self, other)
+        return remainder(self, other)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return binary("remainder", other, self)
+        from tacit._division import remainder
+
+        return remainder(other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        from tacit._division import divided
+
+        return divided(self, other)
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        from tacit._division import divided
+
+        return divided(other, self)
 
     def __rshift__(self, other: int) -> Tensor:
         """Integers divided by 2**other, rounded down; exact."""
@@ -181,9 +195,6 @@ class Tensor(Methods):
 
     def __round__(self, digits: int | None = None) -> Tensor:
         return self.round(digits or 0)
-
-    def __rfloordiv__(self, other: Any) -> Tensor:
-        return binary("quotient", other, self)
 
     def __neg__(self) -> Tensor:
         return self._call("neg", self._id)
@@ -214,8 +225,9 @@ class Tensor(Methods):
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         return binary("not_equal", self, other)
 
-    # As for arrays: == doesn't say whether two are the same, so they can't be keys.
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> NoReturn:
+        """Isn't there: == doesn't say whether two are the same, so they can't be keys."""
+        self._refuse("a key of a set or a dict")
 
     def __and__(self, other: Any) -> Tensor:
         return binary("and", self, other)
@@ -235,52 +247,7 @@ class Tensor(Methods):
     def __invert__(self) -> Tensor:
         return self._call("not", self._id)
 
-    # Reductions.
-
-    def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
-        """The sum over some axes, or over all; bools are counted. No messages."""
-        made = self._made(self._at().sum(self._id, axes_of(axis), keepdims))
-        if self._kind.low >= 0 and (keepdims or not made.shape):
-            made._parts = frozenset((self._id,))
-        if self._kind.low >= 0 and not made.shape:
-            made._totals, made._sum_of = made._parts, self._id
-        return made
-
-    def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
-        """The mean over some axes, or over all; rounded once, as `/` does. Of integers fixed(16)."""
-        from tacit._statistics import mean
-
-        return mean(self, axis, keepdims=keepdims)
-
-    def var(self, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
-        """The variance along an axis, or of all: `tacit.var`."""
-        from tacit._statistics import var
-
-        return var(self, axis, ddof=ddof, keepdims=keepdims)
-
-    def std(self, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
-        """The standard deviation along an axis, or of all: `tacit.std`."""
-        from tacit._statistics import std
-
-        return std(self, axis, ddof=ddof, keepdims=keepdims)
-
-    def prod(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """The product along an axis, or of all, in a tree; each product of fixed point is rounded."""
-        from tacit._moved import prod
-
-        return prod(self, axis, keepdims=keepdims)
-
-    def cumsum(self, axis: int | None = None) -> Tensor:
-        """The sums of all elements up to each. No messages."""
-        from tacit._moved import cumsum
-
-        return cumsum(self, axis)
-
-    def argsort(self, axis: int | None = -1) -> Tensor:
-        """Where the elements stand that make an ascending order; equal ones keep theirs."""
-        from tacit._order import argsort
-
-        return argsort(self, axis)
+    # Near others.
 
     def clip(self, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002 (NumPy's names)
         """At least `min` and at most `max`, which are public; without one, as far as the range goes."""
@@ -294,30 +261,6 @@ class Tensor(Methods):
 
         made = rounded(self, decimals)
         return made.copy() if made is self else made
-
-    def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """The largest along an axis, or of all; a comparison for every element but one, in a tree."""
-        return self._made(self._at().max(self._id, axis, keepdims and self.ndim > 0))
-
-    def min(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """The least along an axis, or of all; costs what `max` does."""
-        return self._made(self._at().min(self._id, axis, keepdims and self.ndim > 0))
-
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Where along an axis, or among all in row-major order, the largest first stands."""
-        return self._made(self._at().argmax(self._id, axis, keepdims and self.ndim > 0))
-
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Where along an axis, or among all in row-major order, the least first stands."""
-        return self._made(self._at().argmin(self._id, axis, keepdims and self.ndim > 0))
-
-    def any(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Whether any of the bools along an axis, or of all, holds."""
-        return self._bools("any").max(axis, keepdims=keepdims)
-
-    def all(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-        """Whether all bools along an axis, or all there are, hold."""
-        return self._bools("all").min(axis, keepdims=keepdims)
 
     def dot(self, other: Any) -> Tensor:
         """The product of vectors or matrices: `@`."""
@@ -464,13 +407,6 @@ class Tensor(Methods):
         """A constant of as many fraction bits."""
         return self._at().constant(value, "fixed" if fraction else "int", fraction)
 
-    def _bools(self, what: str) -> Tensor:
-        if self._kind.kind != "bool":
-            raise fault(
-                ProgramTypeError, f"`{what}` is not defined for {self.dtype}", "compare first: (x != 0)"
-            )
-        return self
-
     def _no_secret_exponent(self) -> ProgramError:
         return fault(
             ProgramTypeError,
@@ -483,7 +419,8 @@ class Tensor(Methods):
             raise fault(
                 SecretError,
                 "nobody knows this value while the program runs, so it can't steer if, while, and, or, not",
-                "choose between values with tacit.where(condition, a, b); combine conditions with &, | and ~",
+                "choose between values with tacit.where(condition, a, b); combine conditions with &, | and "
+                "~; max(x), min(x) and sorted(x) are x.max(), x.min() and np.sort(x)",
             )
         if use == "a NumPy array":
             raise fault(
@@ -491,6 +428,12 @@ class Tensor(Methods):
                 "a secret can't become a NumPy array",
                 "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; an array to put "
                 "secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)",
+            )
+        if use == "a key of a set or a dict":
+            raise fault(
+                SecretError,
+                f"nobody knows which secrets are equal, so one can't be {use}",
+                "np.unique(x) are the different ones, and np.unique(x).count() says how many",
             )
         raise fault(
             SecretError,

@@ -97,7 +97,14 @@ class Function(Generic[P]):
         for name, value in bound.arguments.items():
             bound.arguments[name] = _tree.changed(value, trace.admit, name)
         with trace:
-            returned = self._function(*bound.args, **bound.kwargs)
+            try:
+                returned = self._function(*bound.args, **bound.kwargs)
+            except ValueError as error:
+                # NumPy has an error of its own for what has no place in an array, whose cause says more.
+                cause = error.__cause__
+                if isinstance(error, ProgramError) or not isinstance(cause, ProgramError):
+                    raise
+                raise cause from None
         return trace.finish(self.__name__, returned)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -19,7 +20,7 @@ WIDTHS = [(2, -4, 4), (4, -128, 127), (8, -20, 20), (10, 0, 31), (16, -1, 1)]
 """Fraction bits, and ranges of which every number is tried."""
 
 
-def evaluated(function: Callable[[Any], Any], places: Any, bits: int, low: int, high: int) -> Any:
+def evaluated(function: Callable[[Any], Any], places: Any, bits: int, low: float, high: float) -> Any:
     """What a function computes of secrets, in the clear."""
     plan = tacit.function(lambda x: tacit.reveal(function(x))).trace(
         tacit.secret("alice", shape=places.shape, dtype=tacit.fixed(bits), range=(low, high))
@@ -44,6 +45,12 @@ FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], float, float]] = [
     (tacit.sigmoid, lambda x: 1 / (1 + np.exp(-x)), -math.inf, 0),
     (tacit.normal_cdf, normal_cdf, -math.inf, 0),
     (lambda x: x**2.5, lambda x: x**2.5, 0, 3.5 * 2.0**-20),
+    (lambda x: x**-0.5, lambda x: x**-0.5, 0, 0),
+    (tacit.rsqrt, lambda x: x**-0.5, 0, 0),
+    (lambda x: x**-2, lambda x: x**-2.0, 0, 0),
+    (lambda x: x**-3, lambda x: x**-3.0, 0, 4 * 2.0**-20),
+    (lambda x: (-x) ** -5, lambda x: (-x) ** -5.0, 0, 6 * 2.0**-20),
+    (lambda x: np.logaddexp(x, 1), lambda x: np.logaddexp(x, 1), -math.inf, 0),
     (lambda x: x**-0.7, lambda x: x**-0.7, 0, 1.7 * 2.0**-20),
 ]
 
@@ -60,6 +67,44 @@ def test_functions_of_all_numbers_are_off_by_a_step(place: int, bits: int, low: 
     off = abs(evaluated(function, every, bits, low, high) - want)[near]
     assert (off <= np.maximum(step, relative * abs(want[near])) * 1.0001).all()
     assert near.any()
+
+
+@pytest.mark.parametrize(("bits", "low", "high"), WIDTHS)
+@pytest.mark.parametrize("function", [np.sinh, np.cosh, np.cbrt])
+def test_functions_of_functions_are_off_by_a_step_and_a_half(
+    function: Callable[..., Any], bits: int, low: int, high: int
+) -> None:
+    every = np.arange(low << bits, (high << bits) + 1) / 2.0**bits
+    want = function(every)
+    off = abs(evaluated(function, every, bits, low, high) - want)
+    near = abs(want) < 2.0 ** (46 - bits)
+    assert (off <= np.maximum(1.5 * 2.0**-bits, 2.0**-19 * abs(want)))[near].all()
+
+
+def test_sums_of_powers_of_all_pairs_are_off_by_a_step() -> None:
+    every = np.arange(-4 << 4, (4 << 4) + 1) / 16
+    pairs = np.array([*itertools.product(every, every)])
+    off = evaluated(lambda x: np.logaddexp(x[:, 0], x[:, 1]), pairs, 4, -4, 4) - np.logaddexp(*pairs.T)
+    assert abs(off).max() <= 1 / 16
+
+
+def powered(exponent: float, x: Any) -> Any:
+    return x**exponent
+
+
+@pytest.mark.parametrize(("bits", "low", "high"), [(16, 0, 4), (16, 1, 1 << 31), (24, 0, 100), (32, 0, 4)])
+def test_inverse_powers_of_few_steps_and_of_many(bits: int, low: int, high: int) -> None:
+    first, last = max(low << bits, 1), (high << bits) - 1
+    spread = np.geomspace(first, last, 1000).astype(np.int64)
+    raw = np.unique(np.concatenate([np.arange(first, first + 300), spread, np.arange(last - 99, last + 1)]))
+    x = raw.astype(np.longdouble) / 2**bits
+    for exponent in (-0.5, *([-2.0] if bits == 16 else [])):
+        got = evaluated(functools.partial(powered, exponent), raw / 2**bits, bits, low, high - 2.0**-bits)
+        want = x**exponent
+        near = want < 2.0 ** (47 - bits) * (1 - 2.0**-10)
+        assert near.sum() > 900
+        relative = 2.0**-30 if exponent == -0.5 else 0
+        assert (abs(got - want) <= np.maximum(2.0**-bits, relative * want))[near].all()
 
 
 def test_quotients_of_all_numbers_are_the_nearest() -> None:
@@ -119,7 +164,7 @@ def test_deviations_of_large_numbers_are_off_by_what_differences_are() -> None:
     pay = np.floor(random.lognormal(10, 1.2, (40, 800)).clip(0, 500_000) * 2**16) / 2**16
     pay[:20] = np.floor(random.uniform(0, 3, (20, 800)) * 2**16) / 2**16 + 250_000
     got = evaluated(lambda x: x.std(axis=1), pay, 16, 0, 500_000)
-    assert (abs(got - pay.std(axis=1)) <= 2.0**-6).all()
+    assert (abs(got - pay.std(axis=1)) <= 2.0**-16).all()
 
 
 @pytest.mark.parametrize("count", [2, 100])

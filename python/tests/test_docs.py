@@ -159,3 +159,36 @@ def test_the_table_of_numpys_surface_names_what_there_is() -> None:
     }
     assert len(names) > 90
     assert not [name for name in names if name.split(".")[-1] not in known]
+
+
+def test_what_is_refused_is_and_what_to_write_instead_works() -> None:
+    page = (ROOT / "docs" / "numpy.md").read_text()
+    table = page[page.index("| NumPy | instead |") :].strip().splitlines()[2:]
+    tried = {"refused": 0, "instead": 0}
+
+    def traced(code: str, x: Any, m: Any, k: Any, w: Any) -> Any:
+        y, mask = x[::-1].copy(), x > 0
+        names = {"np": np, "tacit": tacit, "x": x, "y": y, "m": m, "k": k, "l": k[::-1], "w": w}
+        names |= {"i": k[0], "j": k[1], "a": np.array([0, 2]), "mask": mask}
+        exec(code + (" pass" if code.endswith(":") else ""), names)
+        return tacit.reveal(names["x"])
+
+    declared = [
+        tacit.secret("alice", shape=3, range=(-9, 9)),
+        tacit.secret("alice", shape=(3, 3), range=(-9, 9)),
+        tacit.secret("alice", shape=3, dtype=tacit.int8, range=(0, 2)),
+        tacit.secret("alice", shape=3),
+    ]
+    for line in table:
+        refused, instead = line.strip("| ").split(" | ")
+        # What is after "with" and "where" says which names are meant.
+        for code in re.findall(r"`([^`]+)`", re.split(" with | where ", refused)[0]):
+            with pytest.raises(tacit.ProgramError) as error:
+                tacit.function(traced).trace(code, *declared)
+            assert error.value.hint, code
+            tried["refused"] += 1
+        for code in re.findall(r"`([^`]+)`", instead):
+            tacit.function(traced).trace(code, *declared)
+            tried["instead"] += 1
+    assert len(table) >= 22
+    assert min(tried.values()) >= 28, tried

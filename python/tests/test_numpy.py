@@ -244,6 +244,36 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         1e-4,
     ),
     (lambda x, i: (x[:, i], x[i, 1], x[2:5, i], x[i, i]), [X, np.array(2)], [SMALL, INT], 2**-16),
+    (
+        lambda x, y: (x % 1.0, x // 0.5, divmod(x, abs(y) + 0.5), np.fmod(y, 1.5), np.modf(x)),
+        [np.floor(X[:4] * 64) / 64, np.floor(X[4:8] * 64) / 64],
+        [SMALL] * 2,
+        0,
+    ),
+    (
+        lambda a, b: (a.std(), np.var(b / 64), np.corrcoef(a, b)[0, 1], b[b > a].std(), np.linalg.norm(a)),
+        [*PAY[:, :4]],
+        [PAY_RANGE] * 2,
+        1e-3,
+    ),
+    (
+        lambda x: ((abs(x) + 0.25) ** -0.5, (x * x + 0.25) ** -2, np.logaddexp(x[:, 0], x[:, 1])),
+        [X[:2]],
+        [SMALL],
+        1e-3,
+    ),
+    (
+        lambda x: (
+            x.sum(axis=1, where=x > 0),
+            x.max(initial=1, where=x < 1),
+            np.median(x[x > 0]),
+            np.cross(x[0], x[1]),
+        ),
+        [X],
+        [SMALL],
+        1e-3,
+    ),
+    (lambda a, b: (np.lexsort((a, b)), np.tensordot(a, b, 1)), [*IDS], [INT] * 2, 0),
 ]
 
 

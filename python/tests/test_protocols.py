@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit import _matching
 from tests import test_numpy
 from tests.test_tables import AGGREGATES, PEOPLE, STAYS, grouped, merged, people, same_rows, stays
 
@@ -16,25 +17,32 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-PROTOCOLS = ["replicated-malicious", "astra", "astra-malicious", "gmw", "mascot"]
+PROTOCOLS = ["replicated", "replicated-malicious", "astra", "astra-malicious", "astra-fair", "gmw", "mascot"]
 
 QUICK, LARGEST = 25_000_000, 2_000_000_000
 """Bytes that a party may send under `mascot`, which makes triples as it goes: usually, and in long tests."""
 
 
 def is_tried(place: int, plan: tacit.Plan, protocol: str, *, long: bool) -> bool:
-    """Whether a program is tried under a protocol: all are in long tests, and else each under one in turn."""
+    """Whether a program is tried: all are in long tests, and else each under `replicated` and one in turn."""
     if protocol == "mascot":
         return plan.cost(protocol=protocol).bytes["P0"] <= (LARGEST if long else QUICK)
-    return long or PROTOCOLS[place % 4] == protocol
+    return long or protocol == "replicated" or PROTOCOLS[1 + place % 5] == protocol
+
+
+def learners(protocol: str) -> str | list[str]:
+    """Who learns results: `astra-fair` reveals to its parties alone."""
+    return ["P0", "P1", "P2"] if protocol == "astra-fair" else "all"
 
 
 def priced(plan: tacit.Plan, protocol: str, inputs: dict[str, Any]) -> Any:
-    """What a run gives, which sends what the plan says."""
+    """What a run gives, which sends what the plan says, in as many rounds."""
+    cost = plan.cost(protocol=protocol)
     with tacit.local(protocol) as run:
         got = run(plan, **inputs)
         assert run.report is not None
-        assert run.report.bytes == plan.cost(protocol=protocol).bytes
+        assert run.report.bytes == cost.bytes
+        assert run.report.rounds == cost.protocols[protocol].phases.get("online", (0, {}))[0]
         return got
 
 
@@ -43,7 +51,7 @@ def priced(plan: tacit.Plan, protocol: str, inputs: dict[str, Any]) -> Any:
 def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig: pytest.Config) -> None:
     function, arrays, options, tolerance = test_numpy.PROGRAMS[place]
     names = [f"owner{number}" for number in range(len(arrays))]
-    plan = tacit.function(lambda *secrets: tacit.reveal(function(*secrets))).trace(
+    plan = tacit.function(lambda *secrets: tacit.reveal(function(*secrets), learners(protocol))).trace(
         *(
             tacit.secret(name, shape=array.shape, **one)
             for name, array, one in zip(names, arrays, options, strict=True)
@@ -53,6 +61,28 @@ def test_programs_give_what_numpy_gives(place: int, protocol: str, pytestconfig:
         pytest.skip("--long tries all that can be, under all")
     got = priced(plan, protocol, {name: [array] for name, array in zip(names, arrays, strict=True)})
     test_numpy.same(got, function(*arrays), tolerance)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_many_elements_are_sorted_under_every_protocol(
+    protocol: str, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    if protocol == "mascot" and not pytestconfig.getoption("--long"):
+        pytest.skip("--long tries it under mascot")
+    # As if there were so many that comparisons of all pairs sent more.
+    monkeypatch.setattr(_matching, "_PAIRS", 0)
+    first, second = np.array([3, 1, 4, 1, 5]), np.array([1, 9, 4])
+    secrets = [
+        tacit.secret(owner, shape=array.shape, dtype=tacit.int8, range=(0, 9))
+        for owner, array in (("ann", first), ("ben", second))
+    ]
+
+    def asked(a: Any, b: Any) -> Any:
+        return np.isin(a, b), np.searchsorted(np.sort(a), b), np.intersect1d(a, b).sum()
+
+    plan = tacit.function(lambda a, b: tacit.reveal(asked(a, b), learners(protocol))).trace(*secrets)
+    got = priced(plan, protocol, {"ann": [first], "ben": [second]})
+    test_numpy.same(got, asked(first, second), 0)
 
 
 def joined(p: Any, s: Any) -> Any:
@@ -85,6 +115,7 @@ def test_tables_give_what_pandas_gives(
     first, second = people(random, 4), stays(random, 5)
     left = tacit.table("registry", PEOPLE, rows=5, unique="id")
     right = tacit.table("clinic", STAYS, rows=6)
-    plan = tacit.function(lambda people, stays: tacit.reveal(query(people, stays))).trace(left, right)
+    to = learners(protocol)
+    plan = tacit.function(lambda people, stays: tacit.reveal(query(people, stays), to)).trace(left, right)
     got = priced(plan, protocol, {"registry": first, "clinic": second})
     same_rows(got, expected(first, second), ordered=query is longest)

@@ -1,0 +1,130 @@
+"""Products along axes, rows, blocks and pieces, and reductions of what a mask says: against NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tests.support import computed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+rng = np.random.default_rng(8)
+# Multiples of a quarter: products of three are exact.
+A = rng.integers(-8, 9, (2, 3, 4)) / 4
+B = rng.integers(-8, 9, (4, 3)) / 4
+V = rng.integers(-8, 9, 5) / 4
+KEYS = rng.integers(0, 3, (3, 12)).astype(float)
+MASK = np.arange(24).reshape(2, 3, 4) % 5 < 3
+
+PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
+    (lambda a, b: np.tensordot(a, b, axes=1), [A, B]),
+    (lambda a, b: np.tensordot(a, b, axes=([2, 1], [0, 1])), [A, B]),
+    (lambda a, b: np.tensordot(a, b, axes=(1, -1)), [A, B]),
+    (lambda a, b: np.tensordot(a[0], b, axes=0), [A, B]),
+    (lambda a: np.tensordot(B, a, axes=([0], [2])), [A]),
+    (lambda a, b: np.linalg.multi_dot([a[0], b, a[1]]), [A, B]),
+    (lambda a, b: np.cross(a[0].T, b), [A, B]),
+    (lambda a: np.cross([1, 2, 3], a[:, :, 1]), [A]),
+    (lambda v: [one + v[0] for one in np.meshgrid(v, [1.0, 2.0])], [V]),
+    (lambda v, b: np.meshgrid(v[:2], v, b[0], indexing="ij"), [V, B]),
+    (lambda a, b: np.block([[a[0], np.ones((3, 2))], [b.T, np.zeros((3, 2))]]), [A, B]),
+    (lambda v: np.block([v, 1, v[:2]]), [V]),
+    (lambda v: np.block([[v], [v + 1]]), [V]),
+    (lambda a: np.apply_along_axis(lambda row: row.max() - row.min(), 1, a), [A]),
+    (lambda a: np.apply_along_axis(np.cumsum, 1, a), [A]),
+    (lambda a: np.apply_along_axis(lambda row, by: row[:2] * by, 0, a, 2.0), [A]),
+    (lambda v: np.piecewise(v, [v < 0, v > 1], [lambda x: -x, 3.0, lambda x: x * 2]), [V]),
+    (lambda v: np.piecewise(v, [v < 1, v < 0], [2.0, lambda x: x * 3]), [V]),
+    (lambda k: np.lexsort((k[0], k[1], k[2])), [KEYS]),
+    (lambda k: np.lexsort(k), [KEYS]),
+    (lambda a: np.logical_and.reduce(a > -1.5, axis=1), [A]),
+    (lambda a: np.logical_or.reduce(a > 1.5), [A]),
+    (lambda a: np.bitwise_or.reduce(a > 1.5), [A]),
+]
+
+
+@pytest.mark.parametrize(("function", "arrays"), PROGRAMS)
+def test_programs(function: Callable[..., Any], arrays: list[Any]) -> None:
+    compared(function, arrays)
+
+
+def compared(function: Callable[..., Any], arrays: list[Any]) -> None:
+    got, want = computed(function, *arrays), function(*arrays)
+    pairs = zip(got, want, strict=True) if isinstance(want, (tuple, list)) else [(got, want)]
+    for one, other in pairs:
+        assert np.shape(one) == np.shape(other)
+        np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=2.0**-16)
+
+
+MASKED: list[Callable[..., Any]] = [
+    lambda a, m: a.sum(where=m),
+    lambda a, m: a.sum(axis=1, where=m, initial=2),
+    lambda a, m: a.mean(where=m, keepdims=True),
+    lambda a, m: a.mean(axis=0, where=m),
+    lambda a, m: np.mean(a, axis=(0, 2), where=m, keepdims=True),
+    lambda a, m: a.max(initial=0.5, where=m),
+    lambda a, m: np.max(a, axis=2, where=m, initial=-5),
+    lambda a, m: a.min(axis=1, where=m, initial=9, keepdims=True),
+    lambda a, m: np.min(a, initial=-9) + a.max(initial=9) + 0 * m[0, 0, 0],
+    lambda a, m: a.prod(axis=2, where=m),
+    lambda a, m: np.prod(a[0, 0], where=m[0, 0], initial=2),
+    lambda a, m: a.var(where=m),
+    lambda a, m: np.std(a, where=m, ddof=1),
+    lambda a, m: (a > 0).any(axis=1, where=m),
+    lambda a, m: np.all(a > -2, where=m),
+    lambda a, m: np.all(a > 0, axis=0, where=m),
+    # A mask of the last axis alone is the same for all rows, as NumPy has it.
+    lambda a, m: a.sum(where=m[0, 0]),
+    lambda a, m: np.sum(a, axis=0, where=m[1]),
+    lambda a, m: np.sum(a > 0, where=m),
+    lambda a, m: np.sum(a > 0, axis=1, where=m),
+]
+
+
+@pytest.mark.parametrize("function", MASKED)
+def test_masks_that_say_which_count(function: Callable[..., Any]) -> None:
+    # Secret, and public.
+    compared(lambda a, m: function(a, m > 0), [A, MASK.astype(float)])
+    compared(lambda a: function(a, MASK), [A])
+
+
+@pytest.mark.parametrize("chosen", [[0], [1], [2, 4, 5], [0, 1, 3, 4], [1, 2, 3, 4, 5]])
+@pytest.mark.parametrize("of", [lambda s: s.median(), np.median])
+def test_the_median_of_what_a_mask_selects(chosen: list[int], of: Callable[[Any], Any]) -> None:
+    values, mask = np.array([3.5, -2, 8, 0.25, -7, 3]), np.isin(np.arange(6), chosen)
+    got = computed(lambda x, m: of(x[m > 0]), values, mask.astype(float))
+    assert got == np.median(values[mask])
+
+
+def test_the_median_of_nothing_is_the_largest_that_there_could_be() -> None:
+    assert computed(lambda x: x[x > 5].median(), np.array([1.0, 4, 2])) == 4
+
+
+X = tacit.secret("alice", shape=(2, 3), dtype=tacit.fixed(16), range=(-9, 9))
+
+REFUSED: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: np.zeros(3).__setitem__(0, x.sum()), "np.zeros_like(x, shape=3)"),
+    (lambda x: len(set(x)), "np.unique(x).count()"),
+    (lambda x: {x[0, 0]: 1}, "np.unique(x).count()"),
+    (lambda x: max(x[0]), "x.max()"),
+    (lambda x: sorted(x[0]), "np.sort(x)"),
+    (lambda x: x.var(axis=1, where=x > 0), "tacit.stack"),
+    (lambda x: np.mean(x[x > 0], keepdims=True), "docs/numpy.md"),
+    (lambda x: x[x > 0].var(ddof=0.5), "a whole number"),
+    (lambda x: np.cross(x, x[:, :2]), "three numbers each"),
+    (lambda x: np.tensordot(x, x, axes=1), "don't go together"),
+    (lambda x: np.piecewise(x, [x > 0], [1, 2, 3]), "3 functions for 1 conditions"),
+]
+
+
+@pytest.mark.parametrize(("function", "said"), REFUSED)
+def test_what_is_refused_says_what_to_write(function: Callable[[Any], Any], said: str) -> None:
+    with pytest.raises(tacit.ProgramError) as refused:
+        tacit.function(function).trace(X)
+    assert said in str(refused.value)
+    assert "test_along.py:" in str(refused.value)
