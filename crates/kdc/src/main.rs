@@ -69,7 +69,7 @@ enum Command {
         origin: OriginArgs,
         #[command(flatten)]
         password: PasswordArgs,
-        /// The key's version, if it isn't to be the next one
+        /// The key's version, if it isn't to be the keytab's, or the next one
         #[arg(long)]
         kvno: Option<u64>,
     },
@@ -300,10 +300,13 @@ fn add(
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let (realm, enctype) = (settings.realm.as_str(), settings.enctype);
     let none = || Failure::Refused(format!("no key of {principal}@{realm} of type {enctype} in the keytab"));
+    let mut kvno = kvno;
     let origin = if let Some(file) = &given.keytab {
         let bytes = Zeroizing::new(fs::read(file)?);
         let entries = keytab::read(&bytes).map_err(|error| Failure::Refused(error.to_string()))?;
         let entry = keytab::newest(&entries, realm, principal, enctype).ok_or_else(none)?;
+        // Tickets name the version, and whoever has the keytab looks for the key by it.
+        kvno = kvno.or(Some(entry.kvno.into()));
         Origin::Key(Key::new(enctype, &entry.key).ok_or_else(none)?)
     } else if given.write_keytab.is_some() {
         Origin::Key(Key::new(enctype, &admin::random_key(enctype)?).ok_or_else(none)?)

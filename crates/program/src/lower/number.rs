@@ -283,7 +283,7 @@ fn fits(difference: Range, domain: Domain) -> bool {
 mod tests {
     use crate::plan::{Domain, Width};
     use crate::testing::Clear;
-    use crate::{Builder, Capabilities, Dtype, Range, Recipient, lower};
+    use crate::{Builder, Capabilities, Dtype, Range, Recipient, Uses, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
     /// Every element of a ring of eight bits, and some of longer ones, between numbers of the range: if it isn't in
@@ -331,6 +331,23 @@ mod tests {
             let x = build.input("alice", "x", Dtype::Int, &[1], Some(range)).unwrap();
             build.reveal(x, Recipient::All).unwrap();
             assert!(lower(&build.finish().unwrap(), capabilities).unwrap().plan.ops.is_empty());
+        }
+    }
+
+    /// What is kept may be shifted by another plan, so it is looked at where it is given.
+    #[test]
+    fn inputs_that_are_kept_are_held_to_their_ranges() {
+        let mut build = Builder::new();
+        let x = build.input("alice", "x", Dtype::Int, &[2], Range::new(-5, 100)).unwrap();
+        build.keep(x, "x", Uses::default()).unwrap();
+        build.reveal(x, Recipient::All).unwrap();
+        let program = build.finish().unwrap();
+        let plan = lower(&program, Capabilities::THREE_COMPONENTS.holding_ranges()).unwrap().plan;
+        for (given, is_in) in [(-5, true), (100, true), (-6, false), (101, false), (i64::MIN, false)] {
+            let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[8; 32]);
+            let outputs = Clear::run(&plan, &[vec![7, given as u64]], rng);
+            let expected = if is_in { [7, given] } else { [-5; 2] };
+            assert_eq!(outputs[0], expected.map(|number| number as u64), "{given}");
         }
     }
 
