@@ -88,6 +88,7 @@ fn a_flipped_bit_is_noticed_in_other_fields() {
 
 fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize, usize)])]) {
     for part in step::PRODUCTS..=step::ACCEPT {
+        let mut noticed = 0;
         for &(parties, links) in corrupt {
             for byte in [0, 1000] {
                 let end = made_in::<E>(
@@ -100,8 +101,10 @@ fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize
                 // An oblivious transfer's difference that isn't chosen, or the product with a bit of the key that is 0.
                 let guessed = matches!(part, step::PRODUCTS | step::MACS);
                 assert!(guessed || end.is_err(), "part {part:#x}, {parties} parties, byte {byte}");
+                noticed += usize::from(end.is_err());
             }
         }
+        assert!(noticed > 0, "part {part:#x}, {:?}", E::FIELD);
     }
 }
 
