@@ -25,6 +25,9 @@ const MADE: u32 = SETUP + 4;
 const OPENED: u32 = SETUP + 5;
 const CHECKED: u32 = SETUP + 6;
 
+/// The first step after them: `a - b` is opened, and `a^2` next.
+const SQUARED: u32 = SETUP + 8;
+
 /// Alters messages of some parts after the setup, on some links. What `alter` is told is the receiver and the step's number.
 fn altering(
     part: u16,
@@ -237,19 +240,43 @@ fn other_corrections_for_each_party_fail_the_check_of_macs() {
     assert!(said.iter().any(|said| said.contains("MACs")), "{said:?}");
 }
 
+/// Adds 1 to the first share that a step opens.
+fn opening_another(links: &'static [(usize, usize)], op: u32) -> Interceptor {
+    altering(step::SHARES, links, move |_, at, message| {
+        if at == op {
+            let word = message.first_chunk_mut().expect("an element");
+            *word = plus(*word, 1);
+        }
+    })
+}
+
 /// Of shares of `y`, or of `rho`, to some parties only, or to all but corrupt ones.
 #[test]
 fn wrong_openings_are_seen_before_any_coin() {
     for (parties, links) in CORRUPT {
         for op in [SUMS, OPENED] {
-            let alter = altering(step::SHARES, links, move |_, at, message| {
-                if at == op {
-                    let word = message.first_chunk_mut().expect("an element");
-                    *word = plus(*word, 1);
-                }
-            });
-            let said = made(parties, alter).expect_err("somebody sees it").to_string();
+            let said = made(parties, opening_another(links, op)).expect_err("somebody sees it").to_string();
             assert!(said.contains("what was sent to everybody"), "{parties} parties, step {op}: {said}");
+        }
+    }
+}
+
+/// Of `a - b`, by which triples become squares, or of `a^2`, by which squares become bits.
+#[test]
+fn wrong_openings_of_squares_and_bits_are_seen_before_any_coin() {
+    for (parties, links) in CORRUPT {
+        for (of_bits, op) in [(false, SQUARED), (true, SQUARED), (true, SQUARED + 1)] {
+            let world = World::new(parties, 0).intercept(opening_another(links, op));
+            let had = play(&world, parties, 1, |session, preprocessing| {
+                if of_bits {
+                    return preprocessing.bits(session, COUNT).map(drop);
+                }
+                preprocessing.squares(session, COUNT).map(drop)
+            });
+            let said: Vec<String> =
+                had.into_iter().map(|had| had.expect_err("all compare them").to_string()).collect();
+            let seen = said.iter().any(|said| said.contains("what was sent to everybody"));
+            assert!(seen, "{parties} parties, bits {of_bits}, step {op}: {said:?}");
         }
     }
 }

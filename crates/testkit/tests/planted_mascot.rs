@@ -14,7 +14,7 @@ use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
 use tacit_mascot::planted::{Mistake, plant, set_tap, use_two_keys};
-use tacit_mascot::{Preprocessing, Shares, Triples, step};
+use tacit_mascot::{Preprocessing, Shares, Squares, Triples, step};
 use tacit_net::{ErrorKind, Event, Frame};
 use tacit_session::{Commitment, Error, OsEntropy, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -134,6 +134,85 @@ fn wrong_shares_of_macs_and_of_openings_are_noticed() {
                 .filter_map(|had| had.as_ref().err())
                 .any(|error| error.to_string().contains("MACs"));
             assert!(said, "{parties} parties");
+        }
+    }
+}
+
+/// Openings of a party while bits are made: of `rho`, by the sacrifice; of `a - b`, for a square; of `a^2`, for a bit.
+const DIFFERENCE: usize = 1;
+const SQUARE: usize = 2;
+
+/// Lets the party whose thread this is add to the first value of one of its openings, towards everybody.
+fn open_another(which: usize, number: u128) {
+    let mut openings = 0;
+    set_tap(move |what, elements| {
+        if what == "opened" {
+            if openings == which {
+                add(&mut elements[0], number);
+            }
+            openings += 1;
+        }
+    });
+}
+
+/// Whether all parties' runs ended, of one at least because of MACs.
+fn ended_by_macs<T>(had: &[Result<T, Error>]) -> bool {
+    let said: Vec<_> =
+        had.iter().filter_map(|had| had.as_ref().err()).filter(|error| error.is_failed_check()).collect();
+    had.iter().all(Result::is_err) && said.iter().any(|error| error.to_string().contains("MACs"))
+}
+
+const COALITIONS: [(usize, &[usize]); 3] = [(2, &[1]), (3, &[1]), (3, &[0, 2])];
+
+/// With `a - b + e` a square is `a^2 + e a`.
+#[test]
+fn wrong_differences_make_wrong_squares_without_the_check_of_macs() {
+    for (parties, corrupt) in COALITIONS {
+        let made = |mistakes: &'static [Mistake]| {
+            play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
+                plant(mistakes);
+                if corrupt.contains(&session.me()) {
+                    open_another(DIFFERENCE, 1);
+                }
+                preprocessing.squares(session, COUNT)
+            })
+        };
+        let taken = made(&[Mistake::MacsUnchecked]).into_iter();
+        let taken: Vec<Squares> = taken.map(|had| had.expect("nobody notices")).collect();
+        let roots = values(taken.iter().map(|squares| &squares.roots));
+        let squares = values(taken.iter().map(|squares| &squares.squares));
+        let right = roots.iter().zip(&squares).map(|(root, square)| root.wrapping_mul(*root) == *square);
+        assert_eq!(right.collect::<Vec<_>>(), [false, true], "{parties} parties");
+        assert!(ended_by_macs(&made(&[])), "{parties} parties");
+    }
+}
+
+/// With another `a - b`, or another `a^2`, `a / w` is neither 1 nor -1. Half of all numbers have no root `w`: that ends the run
+/// even if nobody checks MACs, so several are tried.
+#[test]
+fn wrong_differences_and_squares_make_wrong_bits_without_the_check_of_macs() {
+    for ((parties, corrupt), which) in
+        COALITIONS.into_iter().flat_map(|coalition| [DIFFERENCE, SQUARE].map(|which| (coalition, which)))
+    {
+        let made = |mistakes: &'static [Mistake], number| {
+            play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
+                plant(mistakes);
+                if corrupt.contains(&session.me()) {
+                    open_another(which, number);
+                }
+                preprocessing.bits(session, COUNT)
+            })
+        };
+        let taken = (1..=20).find_map(|number| {
+            let had = made(&[Mistake::MacsUnchecked], number).into_iter();
+            Some((number, had.collect::<Result<Vec<Shares>, _>>().ok()?))
+        });
+        let (number, taken) = taken.expect("half of all numbers have a root");
+        let are_bits = values(&taken).into_iter().map(|bit| [Fp128::ZERO, Fp128::ONE].contains(&bit));
+        assert_eq!(are_bits.collect::<Vec<_>>(), [false, true], "{parties} parties, opening {which}");
+        // Whether there is a root isn't looked at before MACs are.
+        for number in 1..=number {
+            assert!(ended_by_macs(&made(&[], number)), "{parties} parties, opening {which}");
         }
     }
 }
