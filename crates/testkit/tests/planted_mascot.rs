@@ -434,9 +434,13 @@ fn two_keys_tell_what_a_sum_hides_unless_they_are_bound() {
     assert_eq!(accepted, BTreeSet::new());
 }
 
-/// Opens a wrong value, waits for the other's `sigma`, from which it has the key, and hangs up: no check fails.
+/// Opens a wrong value, waits for all others' `sigma`, from which it has the key, and hangs up: no check fails.
 struct HangsUp {
     op: u32,
+    /// Whose `sigma` it waits for.
+    others: Vec<usize>,
+    /// Whose it has.
+    known: Vec<usize>,
     knows: Arc<AtomicBool>,
 }
 
@@ -450,9 +454,13 @@ impl Attacker for HangsUp {
     fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
         match &event {
             Event::Frame(frame) if (frame.at.part, frame.at.op) == (step::OPENING, self.op) => {
-                self.knows.store(true, Ordering::Relaxed);
-                let how = "hung up".into();
-                act.hear(from, Event::Lost(ErrorKind::Closed { how }));
+                self.known.push(from);
+                if self.known.len() == self.others.len() {
+                    self.knows.store(true, Ordering::Relaxed);
+                    for &other in &self.others {
+                        act.hear(other, Event::Lost(ErrorKind::Closed { how: "hung up".into() }));
+                    }
+                }
             }
             _ => act.hear(from, event),
         }
@@ -461,14 +469,25 @@ impl Attacker for HangsUp {
 
 #[test]
 fn nothing_is_left_of_a_key_whose_check_somebody_left() {
+    for parties in [2, 3] {
+        nothing_is_left(parties);
+    }
+}
+
+fn nothing_is_left(parties: usize) {
     let knows = Arc::new(AtomicBool::new(false));
-    let mut links = World::new(2, 0).transports();
+    let mut links = World::new(parties, 0).transports();
     let corrupt = links[1].take().expect("it has links");
-    // The check of what is opened after the inputs' five steps and two draws.
-    let attacker = HangsUp { op: SETUP + 7, knows: Arc::clone(&knows) };
+    // The check of what is opened after the inputs' four steps and a draw for each party.
+    let attacker = HangsUp {
+        op: SETUP + 5 + parties as u32,
+        others: (0..parties).filter(|&party| party != 1).collect(),
+        known: Vec::new(),
+        knows: Arc::clone(&knows),
+    };
     links[1] = Some(reacting(corrupt, Box::new(attacker)));
-    let had = play_on(links, 2, 1, |session, preprocessing| {
-        let inputs = preprocessing.inputs(session, &[2, 2])?;
+    let had = play_on(links, parties, 1, |session, preprocessing| {
+        let inputs = preprocessing.inputs(session, &vec![2; parties])?;
         if session.me() == 1 {
             set_tap(|what, elements| {
                 if what == "opened" {
@@ -482,12 +501,13 @@ fn nothing_is_left_of_a_key_whose_check_somebody_left() {
         for shares in &inputs.shares {
             assert_eq!(preprocessing.open(session, shares), Err(end.clone()));
         }
-        assert_eq!(preprocessing.inputs(session, &[1, 0]).err(), Some(end.clone()));
+        let counts: Vec<usize> = (0..parties).map(|party| usize::from(party == 0)).collect();
+        assert_eq!(preprocessing.inputs(session, &counts).err(), Some(end.clone()));
         assert_eq!(preprocessing.triples(session, 1).err(), Some(end.clone()));
         Err::<(), Error>(end)
     });
     assert!(had.iter().all(Result::is_err));
-    assert!(knows.load(Ordering::Relaxed), "it has the other's sigma");
+    assert!(knows.load(Ordering::Relaxed), "it has the others' sigma, {parties} parties");
 }
 
 /// Shares that nobody altered are of the values that their owner has.
