@@ -190,4 +190,57 @@ mod tests {
         assert_eq!(PIECE_OTS, tacit_ot::Params::DEFAULT.batch());
         assert_eq!(piece(ots(Prime)) * ots(Prime), PIECE_OTS);
     }
+    const PAGE: &str = include_str!("../../../docs/protocols/mascot.md");
+
+    /// The binary logarithm of what all attacked triples under a key give of an honest party, and at how many in one batch a
+    /// single batch's is largest.
+    fn guesses(tau: usize, bits: usize) -> (f64, usize) {
+        let [k, all] = [bits, tau * bits].map(|bits| bits as f64);
+        // Of a triple: the square is p^2 / 2^(tau k + 2) + p^-2.
+        let triple = ((2.0 * k - all - 2.0).exp2() + (-2.0 * k).exp2()).sqrt();
+        // That an attack passes at all: sqrt(1/2 + p^-2), rounded up as on the page.
+        let passes = ((0.5 + (-2.0 * k).exp2()).sqrt() * 1000.0).ceil() / 1000.0;
+        let batch = |triples: usize| triples as f64 * passes.powi(triples as i32 - 1);
+        let most = (1..100).max_by(|&x, &y| batch(x).total_cmp(&batch(y))).expect("there are some");
+        assert!(batch(most) < 1.51 && (3.42..3.43).contains(&(1.0 / (1.0 - passes))), "{passes}");
+        ((triple / (1.0 - passes)).log2(), most)
+    }
+
+    /// docs/protocols/mascot.md, "Bounds": by the number of products that there are, with the numbers that the page has.
+    #[test]
+    fn the_bounds_are_those_of_the_page() {
+        use Field::{Binary, Prime, Prime64, Prime256, Prime512};
+        let says = |what: &str| assert!(PAGE.contains(what), "the page doesn't say {what:?}");
+        for field in [Prime, Binary] {
+            let (bound, most) = guesses(tau(field), field.bits());
+            assert_eq!(most, 3);
+            says("is largest for T = 3: below `1.51 * 2^-65`");
+            assert!(bound < -63.2, "{bound}");
+            says(&format!("less than 2^{bound:.1} for a key and an honest party"));
+            // Two honest parties, eight lanes, one attempt.
+            says(&format!("with 2 honest parties, 8 lanes and one attempt 2^{:.1}", bound + 4.0));
+        }
+        for (field, below) in [(Prime64, -62.0), (Prime256, -127.0), (Prime512, -127.0)] {
+            assert!(guesses(tau(field), field.bits()).0 < below, "{field:?}");
+        }
+        says("in all triples under a key below `2^-62`; at 256 bits below `2^-127`");
+        // With a product less there is none.
+        assert!(guesses(tau(Prime) - 1, Prime.bits()).0 > 0.0);
+
+        // An s passes for one in p of what is checked together.
+        let together = (crate::CHECKED_TOGETHER * crate::BATCH) as f64;
+        says(&format!("`{together}/p`, 2^-{:.1}", 64.0 - together.log2()));
+        assert!(together.log2() - 128.0 < -113.0);
+        says("All that is below 2^-113 for what is checked together");
+        // Authenticate: (n - H + 1) C(k H, 2) / p.
+        let pairs = |bits: usize, [parties, honest]: [usize; 2]| {
+            let (own, equal) = (bits * honest, parties - honest + 1);
+            ((equal * own * (own - 1) / 2) as f64).log2() - bits as f64
+        };
+        for (bits, parties, below) in [(128, [2, 1], -114.0), (128, [5, 4], -110.0), (64, [2, 1], -52.0)] {
+            assert!((below - 0.1..below + 0.1).contains(&pairs(bits, parties)), "{}", pairs(bits, parties));
+        }
+        says("2^-114 for two parties with one honest, 2^-110 for five with four");
+        says("binds but for 2^-52 for each batch of 64-bit values");
+    }
 }

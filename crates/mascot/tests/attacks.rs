@@ -25,6 +25,9 @@ const MADE: u32 = SETUP + 4;
 const OPENED: u32 = SETUP + 5;
 const CHECKED: u32 = SETUP + 6;
 
+/// The first step after them: `a - b` is opened, and `a^2` next.
+const SQUARED: u32 = SETUP + 8;
+
 /// Alters messages of some parts after the setup, on some links. What `alter` is told is the receiver and the step's number.
 fn altering(
     part: u16,
@@ -88,6 +91,7 @@ fn a_flipped_bit_is_noticed_in_other_fields() {
 
 fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize, usize)])]) {
     for part in step::PRODUCTS..=step::ACCEPT {
+        let mut noticed = 0;
         for &(parties, links) in corrupt {
             for byte in [0, 1000] {
                 let end = made_in::<E>(
@@ -100,8 +104,10 @@ fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize
                 // An oblivious transfer's difference that isn't chosen, or the product with a bit of the key that is 0.
                 let guessed = matches!(part, step::PRODUCTS | step::MACS);
                 assert!(guessed || end.is_err(), "part {part:#x}, {parties} parties, byte {byte}");
+                noticed += usize::from(end.is_err());
             }
         }
+        assert!(noticed > 0, "part {part:#x}, {:?}", E::FIELD);
     }
 }
 
@@ -234,30 +240,58 @@ fn other_corrections_for_each_party_fail_the_check_of_macs() {
     assert!(said.iter().any(|said| said.contains("MACs")), "{said:?}");
 }
 
+/// Adds 1 to the first share that a step opens.
+fn opening_another(links: &'static [(usize, usize)], op: u32) -> Interceptor {
+    altering(step::SHARES, links, move |_, at, message| {
+        if at == op {
+            let word = message.first_chunk_mut().expect("an element");
+            *word = plus(*word, 1);
+        }
+    })
+}
+
 /// Of shares of `y`, or of `rho`, to some parties only, or to all but corrupt ones.
 #[test]
 fn wrong_openings_are_seen_before_any_coin() {
     for (parties, links) in CORRUPT {
         for op in [SUMS, OPENED] {
-            let alter = altering(step::SHARES, links, move |_, at, message| {
-                if at == op {
-                    let word = message.first_chunk_mut().expect("an element");
-                    *word = plus(*word, 1);
-                }
-            });
-            let said = made(parties, alter).expect_err("somebody sees it").to_string();
+            let said = made(parties, opening_another(links, op)).expect_err("somebody sees it").to_string();
             assert!(said.contains("what was sent to everybody"), "{parties} parties, step {op}: {said}");
         }
     }
 }
 
-/// Waits for `P_0`'s commitment and opening of a check, and sends them to all as its own. Its code is told what it expects.
+/// Of `a - b`, by which triples become squares, or of `a^2`, by which squares become bits.
+#[test]
+fn wrong_openings_of_squares_and_bits_are_seen_before_any_coin() {
+    for (parties, links) in CORRUPT {
+        for (of_bits, op) in [(false, SQUARED), (true, SQUARED), (true, SQUARED + 1)] {
+            let world = World::new(parties, 0).intercept(opening_another(links, op));
+            let had = play(&world, parties, 1, |session, preprocessing| {
+                if of_bits {
+                    return preprocessing.bits(session, COUNT).map(drop);
+                }
+                preprocessing.squares(session, COUNT).map(drop)
+            });
+            let said: Vec<String> =
+                had.into_iter().map(|had| had.expect_err("all compare them").to_string()).collect();
+            let seen = said.iter().any(|said| said.contains("what was sent to everybody"));
+            assert!(seen, "{parties} parties, bits {of_bits}, step {op}: {said:?}");
+        }
+    }
+}
+
+/// Waits for `P_0`'s commitment and opening of a check, and sends them to honest parties as its own. Its code is told what it
+/// expects, and corrupt ones tell one another what their code sends.
 struct Replays {
     parties: usize,
+    corrupt: &'static [usize],
     op: u32,
     /// The comparison of commitments in that check.
     echo: u32,
     own_echo: VecDeque<Frame>,
+    /// Honest parties whose comparison has come before this party's code made its own.
+    compared: VecDeque<usize>,
 }
 
 impl Replays {
@@ -269,56 +303,70 @@ impl Replays {
 
 impl Attacker for Replays {
     fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
-        if !self.is_of_check(&frame) {
+        if self.corrupt.contains(&to) || !self.is_of_check(&frame) {
             act.send(to, frame);
         } else if frame.at.part == tacit_session::step::ECHO {
-            self.own_echo.push_back(frame);
+            match self.compared.pop_front() {
+                Some(from) => act.hear(from, Event::Frame(frame)),
+                None => self.own_echo.push_back(frame),
+            }
         }
     }
 
     fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
         let Event::Frame(frame) = event else { return act.hear(from, event) };
-        if from == 0 && self.is_of_check(&frame) {
-            for to in (0..self.parties).filter(|&to| to != 1) {
+        if self.corrupt.contains(&from) || !self.is_of_check(&frame) {
+            return act.hear(from, Event::Frame(frame));
+        }
+        if from == 0 {
+            for to in (0..self.parties).filter(|to| !self.corrupt.contains(to)) {
                 act.send(to, frame.clone());
             }
         }
-        let told = if self.is_of_check(&frame) && frame.at.part == tacit_session::step::ECHO {
-            self.own_echo.pop_front().unwrap_or(frame)
+        if frame.at.part != tacit_session::step::ECHO {
+            act.hear(from, Event::Frame(frame));
+        } else if let Some(own) = self.own_echo.pop_front() {
+            act.hear(from, Event::Frame(own));
         } else {
-            frame
-        };
-        act.hear(from, Event::Frame(told));
+            self.compared.push_back(from);
+        }
     }
 }
 
 #[test]
 fn replayed_commitments_are_no_ones_own() {
-    for (parties, (op, echo)) in [2, 3].into_iter().flat_map(|parties| {
-        [(MADE, SETUP_ECHOES + 1), (CHECKED, SETUP_ECHOES + 3)].map(|check| (parties, check))
+    let coalitions: [(usize, &[usize]); 3] = [(2, &[1]), (3, &[1]), (3, &[1, 2])];
+    for ((parties, corrupt), (op, echo)) in coalitions.into_iter().flat_map(|coalition| {
+        [(MADE, SETUP_ECHOES + 1), (CHECKED, SETUP_ECHOES + 3)].map(|check| (coalition, check))
     }) {
         let mut links = World::new(parties, 0).transports();
-        let corrupt = links[1].take().expect("it has links");
-        let attacker = Replays { parties, op, echo, own_echo: VecDeque::new() };
-        links[1] = Some(reacting(corrupt, Box::new(attacker)));
+        for &party in corrupt {
+            let own = links[party].take().expect("it has links");
+            let (own_echo, compared) = (VecDeque::new(), VecDeque::new());
+            let attacker = Replays { parties, corrupt, op, echo, own_echo, compared };
+            links[party] = Some(reacting(own, Box::new(attacker)));
+        }
         let had = common::play_on(links, parties, 1, |session, preprocessing| {
             preprocessing.triples(session, COUNT)
         });
-        let said = had[0].as_ref().expect_err("it isn't P_1's").to_string();
-        assert!(said.contains("hadn't committed"), "{parties} parties: {said}");
+        let said = had[0].as_ref().expect_err("it isn't P_0's alone").to_string();
+        assert!(said.contains("hadn't committed"), "{parties} parties, {corrupt:?}: {said}");
     }
 }
 
 #[test]
 fn a_failure_is_final() {
-    let end = World::new(2, 0).intercept(altering(step::OPENING, &[(0, 1)], |_, _, message| message[0] ^= 1));
-    let had = play(&end, 2, 1, |session, preprocessing| {
-        let first = preprocessing.inputs(session, &[1, 1]).expect_err("the opening is wrong");
-        assert_eq!(preprocessing.triples(session, 1).err(), Some(first.clone()));
-        assert_eq!(preprocessing.bits(session, 1).err(), Some(first.clone()));
-        Err::<Fp128, Error>(first)
-    });
-    assert!(had.iter().all(Result::is_err));
+    for parties in [2, 3] {
+        let alter = altering(step::OPENING, &[(0, 1)], |_, _, message| message[0] ^= 1);
+        let world = World::new(parties, 0).intercept(alter);
+        let had = play(&world, parties, 1, |session, preprocessing| {
+            let first = preprocessing.inputs(session, &vec![1; parties]).expect_err("the opening is wrong");
+            assert_eq!(preprocessing.triples(session, 1).err(), Some(first.clone()));
+            assert_eq!(preprocessing.bits(session, 1).err(), Some(first.clone()));
+            Err::<Fp128, Error>(first)
+        });
+        assert!(had.iter().all(Result::is_err));
+    }
 }
 
 /// The check of key shares, too, is checked: of its messages none may be another.

@@ -111,6 +111,49 @@ mod tests {
         assert!((-154.0..-153.0).contains(&advantage), "{advantage}");
     }
 
+    /// The first degree at which `(1 - z)^(ROWS - SECRET - POINTS) (1 + (15 - guessed / POINTS) z)^POINTS` has no positive
+    /// coefficient: each follows from the two before.
+    fn degree(guessed: usize) -> usize {
+        let (conditions, blocks) = ((ROWS - SECRET - POINTS) as f64, POINTS as f64);
+        let free = (LEAVES - 1) as f64 - guessed as f64 / blocks;
+        // (1 - z) (1 + free z) h' = (blocks free (1 - z) - conditions (1 + free z)) h
+        let (mut last, mut next) = (0.0_f64, 1.0_f64);
+        for n in 0_u32.. {
+            let at = f64::from(n);
+            let rest = (blocks * free - conditions - (free - 1.0) * at) * next;
+            let sum = rest + (free * (at - 1.0) - free * (conditions + blocks)) * last;
+            (last, next) = (next, sum / (at + 1.0));
+            if next <= 0.0 {
+                return n as usize + 1;
+            }
+        }
+        unreachable!("there is such a degree")
+    }
+
+    /// docs/vole.md, "Other attacks": guesses spread evenly over all blocks, and what the algebra costs after them.
+    #[test]
+    fn equations_of_the_noise_cost_what_the_page_says() {
+        let bits = |guessed: usize| {
+            let guess = -(POINTS as f64) * (1.0 - guessed as f64 / ROWS as f64).log2();
+            let degree = degree(guessed);
+            [guess, 2.0 * choose(SECRET - guessed + degree - 1, degree)]
+        };
+        let cost = |guessed: &usize| bits(*guessed).iter().sum::<f64>();
+        let cheapest = (0..SECRET).min_by(|x, y| cost(x).total_cmp(&cost(y))).expect("there are some");
+        let [guess, algebra] = bits(cheapest);
+        assert!(guess + algebra > 205.0, "{cheapest}: {guess} + {algebra}");
+        let quadratic = (0..SECRET).find(|guessed| degree(*guessed) == 2).expect("with many guesses");
+        let page = include_str!("../../../docs/vole.md");
+        for says in [
+            format!("the cheapest is `f = {cheapest}`, `D = {}`", degree(cheapest)),
+            format!("{guess:.0} bits for the guess and {algebra:.0} for the algebra"),
+            format!("{:.0} in all", guess + algebra),
+            format!("At `D = 2` the guess alone is {:.0} bits", bits(quadratic)[0]),
+        ] {
+            assert!(page.contains(&says), "the page doesn't say {says:?}");
+        }
+    }
+
     #[test]
     fn a_code_is_linear_and_each_round_has_its_own() {
         let context = Context::of(3);

@@ -14,7 +14,7 @@ use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
 use tacit_mascot::planted::{Mistake, plant, set_tap, use_two_keys};
-use tacit_mascot::{Preprocessing, Shares, Triples, step};
+use tacit_mascot::{Preprocessing, Shares, Squares, Triples, step};
 use tacit_net::{ErrorKind, Event, Frame};
 use tacit_session::{Commitment, Error, OsEntropy, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -134,6 +134,85 @@ fn wrong_shares_of_macs_and_of_openings_are_noticed() {
                 .filter_map(|had| had.as_ref().err())
                 .any(|error| error.to_string().contains("MACs"));
             assert!(said, "{parties} parties");
+        }
+    }
+}
+
+/// Openings of a party while bits are made: of `rho`, by the sacrifice; of `a - b`, for a square; of `a^2`, for a bit.
+const DIFFERENCE: usize = 1;
+const SQUARE: usize = 2;
+
+/// Lets the party whose thread this is add to the first value of one of its openings, towards everybody.
+fn open_another(which: usize, number: u128) {
+    let mut openings = 0;
+    set_tap(move |what, elements| {
+        if what == "opened" {
+            if openings == which {
+                add(&mut elements[0], number);
+            }
+            openings += 1;
+        }
+    });
+}
+
+/// Whether all parties' runs ended, of one at least because of MACs.
+fn ended_by_macs<T>(had: &[Result<T, Error>]) -> bool {
+    let said: Vec<_> =
+        had.iter().filter_map(|had| had.as_ref().err()).filter(|error| error.is_failed_check()).collect();
+    had.iter().all(Result::is_err) && said.iter().any(|error| error.to_string().contains("MACs"))
+}
+
+const COALITIONS: [(usize, &[usize]); 3] = [(2, &[1]), (3, &[1]), (3, &[0, 2])];
+
+/// With `a - b + e` a square is `a^2 + e a`.
+#[test]
+fn wrong_differences_make_wrong_squares_without_the_check_of_macs() {
+    for (parties, corrupt) in COALITIONS {
+        let made = |mistakes: &'static [Mistake]| {
+            play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
+                plant(mistakes);
+                if corrupt.contains(&session.me()) {
+                    open_another(DIFFERENCE, 1);
+                }
+                preprocessing.squares(session, COUNT)
+            })
+        };
+        let taken = made(&[Mistake::MacsUnchecked]).into_iter();
+        let taken: Vec<Squares> = taken.map(|had| had.expect("nobody notices")).collect();
+        let roots = values(taken.iter().map(|squares| &squares.roots));
+        let squares = values(taken.iter().map(|squares| &squares.squares));
+        let right = roots.iter().zip(&squares).map(|(root, square)| root.wrapping_mul(*root) == *square);
+        assert_eq!(right.collect::<Vec<_>>(), [false, true], "{parties} parties");
+        assert!(ended_by_macs(&made(&[])), "{parties} parties");
+    }
+}
+
+/// With another `a - b`, or another `a^2`, `a / w` is neither 1 nor -1. Half of all numbers have no root `w`: that ends the run
+/// even if nobody checks MACs, so several are tried.
+#[test]
+fn wrong_differences_and_squares_make_wrong_bits_without_the_check_of_macs() {
+    for ((parties, corrupt), which) in
+        COALITIONS.into_iter().flat_map(|coalition| [DIFFERENCE, SQUARE].map(|which| (coalition, which)))
+    {
+        let made = |mistakes: &'static [Mistake], number| {
+            play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
+                plant(mistakes);
+                if corrupt.contains(&session.me()) {
+                    open_another(which, number);
+                }
+                preprocessing.bits(session, COUNT)
+            })
+        };
+        let taken = (1..=20).find_map(|number| {
+            let had = made(&[Mistake::MacsUnchecked], number).into_iter();
+            Some((number, had.collect::<Result<Vec<Shares>, _>>().ok()?))
+        });
+        let (number, taken) = taken.expect("half of all numbers have a root");
+        let are_bits = values(&taken).into_iter().map(|bit| [Fp128::ZERO, Fp128::ONE].contains(&bit));
+        assert_eq!(are_bits.collect::<Vec<_>>(), [false, true], "{parties} parties, opening {which}");
+        // Whether there is a root isn't looked at before MACs are.
+        for number in 1..=number {
+            assert!(ended_by_macs(&made(&[], number)), "{parties} parties, opening {which}");
         }
     }
 }
@@ -355,9 +434,13 @@ fn two_keys_tell_what_a_sum_hides_unless_they_are_bound() {
     assert_eq!(accepted, BTreeSet::new());
 }
 
-/// Opens a wrong value, waits for the other's `sigma`, from which it has the key, and hangs up: no check fails.
+/// Opens a wrong value, waits for all others' `sigma`, from which it has the key, and hangs up: no check fails.
 struct HangsUp {
     op: u32,
+    /// Whose `sigma` it waits for.
+    others: Vec<usize>,
+    /// Whose it has.
+    known: Vec<usize>,
     knows: Arc<AtomicBool>,
 }
 
@@ -371,9 +454,13 @@ impl Attacker for HangsUp {
     fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
         match &event {
             Event::Frame(frame) if (frame.at.part, frame.at.op) == (step::OPENING, self.op) => {
-                self.knows.store(true, Ordering::Relaxed);
-                let how = "hung up".into();
-                act.hear(from, Event::Lost(ErrorKind::Closed { how }));
+                self.known.push(from);
+                if self.known.len() == self.others.len() {
+                    self.knows.store(true, Ordering::Relaxed);
+                    for &other in &self.others {
+                        act.hear(other, Event::Lost(ErrorKind::Closed { how: "hung up".into() }));
+                    }
+                }
             }
             _ => act.hear(from, event),
         }
@@ -382,14 +469,25 @@ impl Attacker for HangsUp {
 
 #[test]
 fn nothing_is_left_of_a_key_whose_check_somebody_left() {
+    for parties in [2, 3] {
+        nothing_is_left(parties);
+    }
+}
+
+fn nothing_is_left(parties: usize) {
     let knows = Arc::new(AtomicBool::new(false));
-    let mut links = World::new(2, 0).transports();
+    let mut links = World::new(parties, 0).transports();
     let corrupt = links[1].take().expect("it has links");
-    // The check of what is opened after the inputs' five steps and two draws.
-    let attacker = HangsUp { op: SETUP + 7, knows: Arc::clone(&knows) };
+    // The check of what is opened after the inputs' four steps and a draw for each party.
+    let attacker = HangsUp {
+        op: SETUP + 5 + parties as u32,
+        others: (0..parties).filter(|&party| party != 1).collect(),
+        known: Vec::new(),
+        knows: Arc::clone(&knows),
+    };
     links[1] = Some(reacting(corrupt, Box::new(attacker)));
-    let had = play_on(links, 2, 1, |session, preprocessing| {
-        let inputs = preprocessing.inputs(session, &[2, 2])?;
+    let had = play_on(links, parties, 1, |session, preprocessing| {
+        let inputs = preprocessing.inputs(session, &vec![2; parties])?;
         if session.me() == 1 {
             set_tap(|what, elements| {
                 if what == "opened" {
@@ -403,12 +501,13 @@ fn nothing_is_left_of_a_key_whose_check_somebody_left() {
         for shares in &inputs.shares {
             assert_eq!(preprocessing.open(session, shares), Err(end.clone()));
         }
-        assert_eq!(preprocessing.inputs(session, &[1, 0]).err(), Some(end.clone()));
+        let counts: Vec<usize> = (0..parties).map(|party| usize::from(party == 0)).collect();
+        assert_eq!(preprocessing.inputs(session, &counts).err(), Some(end.clone()));
         assert_eq!(preprocessing.triples(session, 1).err(), Some(end.clone()));
         Err::<(), Error>(end)
     });
     assert!(had.iter().all(Result::is_err));
-    assert!(knows.load(Ordering::Relaxed), "it has the other's sigma");
+    assert!(knows.load(Ordering::Relaxed), "it has the others' sigma, {parties} parties");
 }
 
 /// Shares that nobody altered are of the values that their owner has.

@@ -24,7 +24,7 @@ fn what_leaves_early_is_seen() {
     assert_eq!(combined, BTreeSet::from(["r and r^"]));
     let combined = early(Made::Batches, || plant(&[Mistake::CombinedEarly]));
     assert_eq!(combined, BTreeSet::from(["r and r^ of both batches"]));
-    for made in [Made::Triples, Made::Inputs] {
+    for made in [Made::Triples, Made::Inputs, Made::CheckedBits] {
         let authenticated = early(made, || plant(&[Mistake::AuthenticatedEarly]));
         assert_eq!(authenticated, BTreeSet::from(["the coin of Authenticate"]));
     }
@@ -35,6 +35,13 @@ fn what_leaves_early_is_seen() {
     assert_eq!(opened, BTreeSet::from(["sigma of its check", "sigma of the last check"]));
     let opened = early(Made::Inputs, || plant(&[Mistake::OpenedWithCommitment]));
     assert_eq!(opened, BTreeSet::from(["sigma of its check"]));
+    let opened = early(Made::CheckedBits, || plant(&[Mistake::OpenedWithCommitment]));
+    assert_eq!(opened, BTreeSet::from(["sigma of its check", "sigma of the sums' check"]));
+    for (made, what) in
+        [(Made::Squares, "sigma of the squares' check"), (Made::Bits, "sigma of the bits' check")]
+    {
+        assert_eq!(early(made, || plant(&[Mistake::OpenedWithCommitment])), BTreeSet::from([what]));
+    }
     let base = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleBaseCoinEarly]));
     assert_eq!(base, BTreeSet::from(["the coin of a base"]));
     let trees = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleCoinEarly]));

@@ -15,6 +15,11 @@ pub(crate) type Kind = (u16, u32);
 /// its commitment nobody opens theirs.
 pub(crate) type Row = (&'static str, Kind, &'static [Kind]);
 
+/// Whether a message is of a vector OLE: each link has its own, whose releases wait for the other end alone.
+pub(crate) fn is_between_two(part: u16) -> bool {
+    matches!(part, VOLE_BASE_COIN | VOLE_COIN | VOLE_SIDE | VOLE_OPENING)
+}
+
 /// What is made, after the setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Made {
@@ -26,17 +31,20 @@ pub(crate) enum Made {
     ManyInputs,
     Squares,
     Bits,
+    /// Bits of GF(2^128).
+    CheckedBits,
 }
 
 /// Of what is made, and for how many parties it is tried.
-pub(crate) const TABLES: [(Made, &[Row], &[usize]); 7] = [
+pub(crate) const TABLES: [(Made, &[Row], &[usize]); 8] = [
     (Made::Inputs, &KEY, &[2, 3]),
-    (Made::Inputs, &INPUTS, &[2]),
-    (Made::ManyInputs, &MANY_INPUTS, &[2]),
+    (Made::Inputs, &INPUTS, &[2, 3]),
+    (Made::ManyInputs, &MANY_INPUTS, &[2, 3]),
     (Made::Triples, &TRIPLES, &[2, 3]),
     (Made::Batches, &BATCHES, &[2, 3]),
-    (Made::Squares, &SQUARES, &[2]),
-    (Made::Bits, &BITS, &[2]),
+    (Made::Squares, &SQUARES, &[2, 3]),
+    (Made::Bits, &BITS, &[2, 3]),
+    (Made::CheckedBits, &CHECKED_BITS, &[2, 3]),
 ];
 
 /// The check of key shares, in the setup.
@@ -111,4 +119,18 @@ const BITS: [Row; 4] = [
     ("the coin of the bits' check", (COIN_COMMIT, TOSSES), &[(SHARES, STEPS + 1), (ECHO, ECHOES)]),
     ("sigma of the bits' check", (OPENING, STEPS + 2), &[(COMMITMENT, STEPS + 2), (ECHO, ECHOES + 1)]),
     ("that it accepts the bits", (ACCEPT, STEPS + 3), &[(OPENING, STEPS + 2)]),
+];
+
+const CHECKED_BITS: [Row; 7] = [
+    ("the coin of Authenticate", (COIN_COMMIT, SETUP_TOSSES), &[(MACS, SETUP)]),
+    ("the coin of its check", (COIN_COMMIT, SETUP_TOSSES + 1), &[(SHARES, SETUP + 1), (ECHO, SETUP_ECHOES)]),
+    ("sigma of its check", (OPENING, SETUP + 2), &[(COMMITMENT, SETUP + 2), (ECHO, SETUP_ECHOES + 1)]),
+    ("which bits are summed", (COIN_COMMIT, SETUP_TOSSES + 2), &[(OPENING, SETUP + 2)]),
+    (
+        "the coin of the sums' check",
+        (COIN_COMMIT, SETUP_TOSSES + 3),
+        &[(SHARES, SETUP + 3), (ECHO, SETUP_ECHOES + 2)],
+    ),
+    ("sigma of the sums' check", (OPENING, SETUP + 4), &[(COMMITMENT, SETUP + 4), (ECHO, SETUP_ECHOES + 3)]),
+    ("that it accepts the bits", (ACCEPT, SETUP + 5), &[(OPENING, SETUP + 4)]),
 ];
