@@ -295,21 +295,17 @@ fn add(
     folder: &Path,
     principal: &str,
     (given, hashing): (&OriginArgs, &PasswordArgs),
-    kvno: Option<u64>,
+    mut kvno: Option<u64>,
 ) -> Result<(), Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let (realm, enctype) = (settings.realm.as_str(), settings.enctype);
-    let none = || Failure::Refused(format!("no key of {principal}@{realm} of type {enctype} in the keytab"));
-    let mut kvno = kvno;
     let origin = if let Some(file) = &given.keytab {
-        let bytes = Zeroizing::new(fs::read(file)?);
-        let entries = keytab::read(&bytes).map_err(|error| Failure::Refused(error.to_string()))?;
-        let entry = keytab::newest(&entries, realm, principal, enctype).ok_or_else(none)?;
-        // Tickets name the version, and whoever has the keytab looks for the key by it.
-        kvno = kvno.or(Some(entry.kvno.into()));
-        Origin::Key(Key::new(enctype, &entry.key).ok_or_else(none)?)
+        let (key, version) = from_keytab(&Zeroizing::new(fs::read(file)?), realm, principal, enctype)?;
+        kvno = kvno.or(Some(version));
+        Origin::Key(key)
     } else if given.write_keytab.is_some() {
-        Origin::Key(Key::new(enctype, &admin::random_key(enctype)?).ok_or_else(none)?)
+        let key = Key::new(enctype, &admin::random_key(enctype)?);
+        Origin::Key(key.ok_or_else(|| Failure::Refused(format!("there are no keys of type {enctype}")))?)
     } else if given.random {
         Origin::Random
     } else {
@@ -355,9 +351,41 @@ fn add(
     Ok(())
 }
 
+/// A principal's newest key in a keytab, and its version: tickets name it, and whoever has the keytab looks for the key by it.
+fn from_keytab(bytes: &[u8], realm: &str, principal: &str, enctype: Enctype) -> Result<(Key, u64), Failure> {
+    let none = || Failure::Refused(format!("no key of {principal}@{realm} of type {enctype} in the keytab"));
+    let entries = keytab::read(bytes).map_err(|error| Failure::Refused(error.to_string()))?;
+    let entry = keytab::newest(&entries, realm, principal, enctype).ok_or_else(none)?;
+    Ok((Key::new(enctype, &entry.key).ok_or_else(none)?, entry.kvno.into()))
+}
+
 /// A new file that its owner alone reads.
 fn new_secret(file: &Path) -> io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt;
     let new = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
     new.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_from_a_keytab_keeps_its_version() {
+        let entry = |kvno: u32, name: &str, byte: u8| keytab::Entry {
+            realm: "EXAMPLE.COM".to_owned(),
+            name: name.to_owned(),
+            kvno,
+            etype: Enctype::Aes128Sha1.number(),
+            key: Zeroizing::new(vec![byte; 16]),
+        };
+        let bytes = keytab::write(&[entry(4, "host/a", 1), entry(7, "host/a", 2), entry(9, "host/b", 3)]);
+        let found = |name, enctype| from_keytab(&bytes, "EXAMPLE.COM", name, enctype);
+        let (key, version) = found("host/a", Enctype::Aes128Sha1).unwrap();
+        assert_eq!((key.bytes(), version), (&[2; 16][..], 7));
+        for (name, enctype) in [("host/c", Enctype::Aes128Sha1), ("host/a", Enctype::Aes256Sha1)] {
+            let told = found(name, enctype).err().unwrap().to_string();
+            assert!(told.contains(&format!("no key of {name}@EXAMPLE.COM")), "{told}");
+        }
+    }
 }
