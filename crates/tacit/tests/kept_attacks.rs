@@ -150,7 +150,7 @@ fn refusals(name: &str, world: &mut World, compiled: &Arc<Compiled>) -> Vec<Stri
 
 /// Whoever has the share that is amiss, every party refuses the run by itself, and says which value it is.
 #[test]
-fn all_parties_refuse_what_is_missing_old_foreign_or_not_to_be_read() {
+fn all_parties_refuse_what_is_missing_foreign_or_not_to_be_read() {
     let turn = Turn::new(true);
     for name in ["replicated", "replicated-malicious", "astra-malicious", "gmw"] {
         for at in 0..World::new(name).local.parties.len() {

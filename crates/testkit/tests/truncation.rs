@@ -5,8 +5,8 @@
 //! r` knows, given `x`, which way it went, and so which output goes with which opening (Li et al. 2023, section 5.2;
 //! Catrina and de Hoogh's protocol, their Protocol 1).
 //!
-//! The first two tests show that, so that nobody brings it back for its
-//! price; the third holds ours against `floor((x + half) / 2^d)`.
+//! The first two tests show that, so that nobody brings it back for its price; the third holds ours against
+//! `floor((x + half) / 2^d)`.
 
 use tacit_program::{Builder, Capabilities, Dtype, Range, Recipient, decode, lower};
 use tacit_replicated::Replicated;
