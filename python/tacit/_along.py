@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit._functions import concatenate, stack, where
+from tacit._functions import array_of, joined, ravel, stack, where
 from tacit._location import fault
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
 from tacit.errors import ProgramError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
     """The sum of products over some axes of both: one matrix product."""
-    a, b = _value(a), _value(b)
+    a, b = array_of(a), array_of(b)
     if isinstance(axes, int):
         left, right = [*range(a.ndim - axes, a.ndim)], [*range(axes)]
     else:
@@ -43,13 +43,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
 
 def multi_dot(arrays: Sequence[Any]) -> Tensor:
     """The product of matrices from left to right, each entry of each product rounded once."""
-    made: Tensor = functools.reduce(matmul, map(_value, arrays))
+    made: Tensor = functools.reduce(matmul, map(array_of, arrays))
     return made
 
 
 def cross(a: Any, b: Any) -> Tensor:
     """The cross product of vectors of three along the last axes."""
-    a, b = _value(a), _value(b)
+    a, b = array_of(a), array_of(b)
     if a.shape[-1:] != (3,) or b.shape[-1:] != (3,):
         raise fault(
             ProgramError,
@@ -62,7 +62,7 @@ def cross(a: Any, b: Any) -> Tensor:
 
 def meshgrid(*values: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """Each vector along an axis of its own, repeated along the others'. Free."""
-    rows = [_value(value).reshape(-1) for value in values]
+    rows = [ravel(value) for value in values]
     order = [*range(len(rows))]
     if indexing == "xy":
         order[:2] = order[:2][::-1]
@@ -81,25 +81,20 @@ def block(arrays: Any) -> Tensor:
         return 1 + depth(value[0]) if isinstance(value, list) else 0
 
     def widest(value: Any) -> int:
-        return max(map(widest, value)) if isinstance(value, list) else _value(value).ndim
+        return max(map(widest, value)) if isinstance(value, list) else array_of(value).ndim
 
     levels = depth(arrays)
     ndim = max(levels, widest(arrays))
 
-    def joined(value: Any, left: int) -> Any:
+    def built(value: Any, left: int) -> Any:
         if isinstance(value, list):
-            parts = [joined(one, left - 1) for one in value]
-            return _joined(parts, ndim - left)
-        one = _value(value)
+            parts = [built(one, left - 1) for one in value]
+            return joined(parts, ndim - left)
+        one = array_of(value)
         return one.reshape(*(1,) * (ndim - one.ndim), *one.shape)
 
-    made: Tensor = joined(arrays, levels)
+    made: Tensor = built(arrays, levels)
     return made
-
-
-def _joined(parts: list[Any], axis: int) -> Any:
-    is_public = not any(isinstance(part, Tensor) for part in parts)
-    return np.concatenate(parts, axis) if is_public else concatenate(parts, axis)
 
 
 def apply_along_axis(function: Callable[..., Any], axis: int, a: Tensor, *others: Any, **options: Any) -> Any:
@@ -127,7 +122,3 @@ def piecewise(x: Tensor, conditions: Any, functions: Sequence[Any], *others: Any
     for condition, value in zip(given, values, strict=False):
         made = where(condition, value, made)
     return made
-
-
-def _value(value: Any) -> Any:
-    return value if isinstance(value, Tensor) else np.asarray(value)

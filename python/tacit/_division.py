@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit._elementary import raw_of
-from tacit._functions import where
+from tacit._functions import array_of, where
 from tacit._location import fault
 from tacit._ranges import within
 from tacit._rounding import trunc
@@ -37,10 +37,8 @@ def divided(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 def fmod(a: Any, b: Any) -> Tensor:
     """What a quotient that is cut off behind the point leaves, of the sign of `a`."""
-    import numpy as np
-
-    left = remainder(abs(a), abs(b if isinstance(b, Tensor) else np.asarray(b)))
-    return where((a if isinstance(a, Tensor) else np.asarray(a)) < 0, -left, left)
+    left = remainder(abs(a), abs(array_of(b)))
+    return where(array_of(a) < 0, -left, left)
 
 
 def modf(a: Tensor) -> tuple[Tensor, Tensor]:

@@ -121,6 +121,26 @@ def shape(value: Any) -> tuple[int, ...]:
     return value.shape if isinstance(value, Tensor) else shape_of(known_value(value))
 
 
+def array_of(value: Any) -> Any:
+    """A tensor as it is, or a public value as an array."""
+    import numpy as np
+
+    return value if isinstance(value, Tensor) else np.asarray(value)
+
+
+def ravel(value: Any) -> Any:
+    """All elements of a tensor or a public value in a row."""
+    return array_of(value).reshape(-1)
+
+
+def joined(values: Sequence[Any], axis: int) -> Any:
+    """As `concatenate`; an array if all values are public."""
+    import numpy as np
+
+    is_secret = any(isinstance(value, Tensor) for value in values)
+    return concatenate(values, axis) if is_secret else np.concatenate(values, axis)
+
+
 def maximum(a: Any, b: Any) -> Tensor:
     """The larger of two, elementwise and broadcast. A comparison and a choice."""
     return binary("maximum", a, b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate, shape, together
+from tacit._functions import array_of, concatenate, ravel, shape, together
 from tacit._location import fault
 from tacit._moved import cumsum
 from tacit._order import sort, sort_by
@@ -56,10 +56,8 @@ def digitize(a: Tensor, bins: Any, right: bool = False) -> Tensor:
 
 def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
     """Whether each of `a` is among `b`: as `searchsorted`."""
-    import numpy as np
-
     a, b = together([a, b])
-    values, others = (one if isinstance(one, Tensor) else np.asarray(one) for one in (a, b))
+    values, others = (array_of(one) for one in (a, b))
     one = tensor_of(a, b)
     has_order = one.dtype.kind not in ("modular", "field")
     if _is_few(values.size, others.size, 2) or not has_order:
@@ -72,7 +70,7 @@ def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
     """The different elements that are in both, in ascending order."""
-    if _is_few(_flat(ar1).size, _flat(ar2).size, 1):
+    if _is_few(ravel(ar1).size, ravel(ar2).size, 1):
         return _among(ar1, ar2, assume_unique, invert=False)
     ordered, of_second = _merged(ar1, ar2)
     # In a run of equal ones those of the second come first.
@@ -84,9 +82,9 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
     """The different elements of the first that aren't in the second; if all differ, in their order."""
     if assume_unique:
         one = tensor_of(ar1, ar2)
-        first = one._made(one._operand(_flat(ar1)))
-        return Selection(first, isin(first, _flat(ar2), invert=True))
-    if _is_few(_flat(ar1).size, _flat(ar2).size, 1):
+        first = one._made(one._operand(ravel(ar1)))
+        return Selection(first, isin(first, ravel(ar2), invert=True))
+    if _is_few(ravel(ar1).size, ravel(ar2).size, 1):
         return _among(ar1, ar2, False, invert=True)
     ordered, of_second = _merged(ar1, ar2)
     return Selection(ordered, first_of(ordered) & ~of_second)
@@ -101,8 +99,8 @@ def _is_few(first: int, second: int, sorts: int) -> bool:
 def _among(a: Any, b: Any, different: bool, *, invert: bool) -> Selection:
     """The elements of one in ascending order that are among another's, or aren't: by comparisons."""
     one = tensor_of(a, b)
-    ordered = sort(one._made(one._operand(_flat(a))), 0)
-    found = isin(ordered, _flat(b), invert=invert)
+    ordered = sort(one._made(one._operand(ravel(a))), 0)
+    found = isin(ordered, ravel(b), invert=invert)
     return Selection(ordered, found if different else first_of(ordered) & found)
 
 
@@ -110,7 +108,7 @@ def _merged(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Both in ascending order, of equal ones those of the second first, and which these are."""
     import numpy as np
 
-    first, second = (_flat(value) for value in together([a, b]))
+    first, second = (ravel(value) for value in together([a, b]))
     both = concatenate([second, first])
     ordered, of_second = sort_by(both, np.arange(both.size) < shape(second)[0])
     return ordered, of_second
@@ -149,9 +147,3 @@ def _false(beside: Tensor) -> Tensor:
     import numpy as np
 
     return beside._made(beside._at().constant(np.array([False]), "bool", 1))
-
-
-def _flat(value: Any) -> Any:
-    import numpy as np
-
-    return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)

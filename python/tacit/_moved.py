@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import concatenate
+from tacit._functions import array_of, concatenate
 from tacit._keys import looked_up, looked_up_in
 from tacit._location import fault
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
@@ -114,9 +114,7 @@ def split(a: Tensor, sections: int | Sequence[int], axis: int = 0, *, equal: boo
 
 def rows_of(values: Sequence[Any], axis: int) -> Tensor:
     """Values of one axis or more, joined as `np.vstack` (axis 0) or `np.hstack` (axis 1) do."""
-    import numpy as np
-
-    parts = [value if isinstance(value, Tensor) else np.asarray(value) for value in values]
+    parts = [array_of(value) for value in values]
     if axis == 0:
         return concatenate([part.reshape(1, -1) if part.ndim < 2 else part for part in parts])
     parts = [part.reshape(1) if part.ndim == 0 else part for part in parts]
@@ -125,9 +123,7 @@ def rows_of(values: Sequence[Any], axis: int) -> Tensor:
 
 def column_stack(values: Sequence[Any]) -> Tensor:
     """Columns side by side, as `np.column_stack`."""
-    import numpy as np
-
-    parts = [value if isinstance(value, Tensor) else np.asarray(value) for value in values]
+    parts = [array_of(value) for value in values]
     return concatenate([part.reshape(-1, 1) if part.ndim < 2 else part for part in parts], axis=1)
 
 
@@ -199,7 +195,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     from tacit._functions import windows
 
     one = tensor_of(a, v)
-    rows = [value if isinstance(value, Tensor) else np.asarray(value) for value in (a, v)]
+    rows = [array_of(value) for value in (a, v)]
     # The longer one is slid over, and the shorter one turned.
     long, short = sorted(rows, key=lambda row: -row.size)
     width = short.size
@@ -253,7 +249,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
             f"np.einsum({equation!r}) is not supported on secrets",
             "one or two operands, each letter once in each; multiply the others in a second einsum",
         )
-    values = [value if isinstance(value, Tensor) else np.asarray(value) for value in operands]
+    values = [array_of(value) for value in operands]
     lengths: dict[str, int] = {}
     pairs = [
         pair

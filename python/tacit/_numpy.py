@@ -117,7 +117,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": tacit.where,
     "clip": tacit.clip,
     "concatenate": lambda values, axis=0: (
-        tacit.concatenate([_flat(value) for value in values])
+        tacit.concatenate([tacit.ravel(value) for value in values])
         if axis is None
         else tacit.concatenate(values, axis)
     ),
@@ -134,8 +134,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "diff": _moved.diff,
     "einsum": _moved.einsum,
     "inner": lambda a, b: _inner(a, b),
-    "vdot": lambda a, b: matmul(_flat(a), _flat(b)),
-    "outer": lambda a, b: multiply(_flat(a).reshape(-1, 1), _flat(b).reshape(1, -1)),
+    "vdot": lambda a, b: matmul(tacit.ravel(a), tacit.ravel(b)),
+    "outer": lambda a, b: multiply(tacit.ravel(a).reshape(-1, 1), tacit.ravel(b).reshape(1, -1)),
     "tensordot": _along.tensordot,
     "multi_dot": _along.multi_dot,
     "cross": _along.cross,
@@ -288,7 +288,7 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
     if method == "accumulate" and called.__name__ in _RUNNING:
         return _RUNNING[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "outer" and not options:
-        a, b = (value if isinstance(value, Tensor) else np.asarray(value) for value in inputs)
+        a, b = (tacit.array_of(value) for value in inputs)
         return operation(a.reshape(*a.shape, *(1,) * b.ndim), b)
     if method == "__call__" and "out" in options:
         raise fault(
@@ -408,12 +408,8 @@ def _inner(a: Any, b: Any) -> Tensor:
         raise fault(
             ProgramTypeError, "np.inner of a tensor with more than two axes is not supported", "use np.einsum"
         )
-    other = b if isinstance(b, Tensor) else np.asarray(b)
+    other = tacit.array_of(b)
     return matmul(a, other.T if other.ndim == 2 else other)
-
-
-def _flat(value: Any) -> Any:
-    return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)
 
 
 _FITS = "tacit.learn.linear_regression fits least squares on secrets; "

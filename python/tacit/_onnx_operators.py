@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import nn
-from tacit._functions import concatenate
+from tacit._functions import joined
 from tacit._onnx_graph import Layer, RefusedError
 from tacit._tensor import matmul
 from tacit.errors import InputError
@@ -286,12 +286,7 @@ def _concat(node: Node) -> Layer:
     axis = int(node.attributes.get("axis", 0))
     if any(name in node.constants for name in node.inputs) and node.values():
         raise RefusedError("it joins constants with computed values")
-    return _made(node, lambda x, _: _joined(x, axis))
-
-
-def _joined(values: list[Any], axis: int) -> Any:
-    known = all(isinstance(value, np.ndarray) for value in values)
-    return np.concatenate(values, axis) if known else concatenate(values, axis)
+    return _made(node, lambda x, _: joined(x, axis))
 
 
 def _flatten(node: Node) -> Layer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit._functions import concatenate, together, where
+from tacit._functions import array_of, concatenate, together, where
 from tacit._keys import hot
 from tacit._location import fault
 from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
@@ -15,7 +15,7 @@ def insert(arr: Any, obj: int, values: Any, axis: int | None = None) -> Tensor:
     """`arr` with values before a public place, along an axis or in a row of all."""
     import numpy as np
 
-    one, new = (value if isinstance(value, Tensor) else np.asarray(value) for value in (arr, values))
+    one, new = (array_of(value) for value in (arr, values))
     if axis is None:
         one, new, axis = one.reshape(-1), new.reshape(-1), 0
     elif new.ndim < one.ndim:
@@ -47,9 +47,7 @@ def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: 
 
 def kron(a: Any, b: Any) -> Tensor:
     """All products of two matrices' elements, in blocks."""
-    import numpy as np
-
-    one, other = (value if isinstance(value, Tensor) else np.asarray(value) for value in (a, b))
+    one, other = (array_of(value) for value in (a, b))
     if one.ndim != 2 or other.ndim != 2:
         raise fault(ProgramTypeError, "np.kron of secrets takes two matrices")
     rows, columns = one.shape[0] * other.shape[0], one.shape[1] * other.shape[1]
@@ -114,9 +112,7 @@ def diag(v: Tensor, k: int = 0) -> Tensor:
 
 def three_axes(value: Any) -> Any:
     """What `np.dstack` puts behind one another."""
-    import numpy as np
-
-    one = value if isinstance(value, Tensor) else np.asarray(value)
+    one = array_of(value)
     if one.ndim < 2:
         return one.reshape(1, -1, 1)
     return one.reshape(*one.shape, 1) if one.ndim == 2 else one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit._functions import concatenate, where
+from tacit._functions import concatenate, ravel, where
 from tacit._location import fault
 from tacit._order import sort
 from tacit._selection import Selection
@@ -30,7 +30,7 @@ def unique(
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """The different elements that are in one or both."""
-    return unique(concatenate([_flat(ar1), _flat(ar2)]))
+    return unique(concatenate([ravel(ar1), ravel(ar2)]))
 
 
 def first_of(ordered: Tensor) -> Tensor:
@@ -54,9 +54,3 @@ def _lengths(first: Tensor) -> Tensor:
         ends = concatenate([ends[:-reach] | ends[reach:], ends[-reach:]])
         reach *= 2
     return count
-
-
-def _flat(value: Any) -> Any:
-    import numpy as np
-
-    return (value if isinstance(value, Tensor) else np.asarray(value)).reshape(-1)

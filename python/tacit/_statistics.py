@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _public
 from tacit._elementary import divide, raised_ratio, raised_root, raw_of, sqrt
-from tacit._functions import clip, concatenate, where
+from tacit._functions import array_of, clip, concatenate, where
 from tacit._location import fault
 from tacit._moved import flat_along, moved
 from tacit._ranges import within
@@ -118,7 +118,7 @@ def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
     if weights is None:
         return mean(tensor_of(a), axis)
     many = weights if isinstance(weights, Tensor) else np.asarray(weights, dtype=float)
-    values = a if isinstance(a, Tensor) else np.asarray(a)
+    values = array_of(a)
     shape = values.shape if axis is None or many.ndim != 1 else (values.shape[axis],)
     if many.shape != shape:
         raise fault(

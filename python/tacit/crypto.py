@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any
 from tacit import _native
 from tacit._circuit import Circuit
 from tacit._circuit import bits as _bits
-from tacit._functions import shape
+from tacit._functions import array_of, shape
 from tacit._location import fault
-from tacit._tensor import Tensor
 from tacit.errors import ProgramError
 
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ def _ctr(key_bits: int, key: Any, counter: bytes, blocks: int, low_depth: bool) 
     counters = b"".join(((first + i) % (1 << BLOCK)).to_bytes(BLOCK // 8, "big") for i in range(blocks))
     public = _bits(np.frombuffer(counters, np.uint8).reshape(blocks, BLOCK // 8))
     # An axis for the blocks; of a public key, too.
-    key = (key if isinstance(key, Tensor) else np.asarray(key))[..., None, :]
+    key = array_of(key)[..., None, :]
     return _aes(key_bits, "encrypt", key, public, low_depth)
 
 
