@@ -283,7 +283,7 @@ fn fits(difference: Range, domain: Domain) -> bool {
 mod tests {
     use crate::plan::{Domain, Width};
     use crate::testing::Clear;
-    use crate::{Builder, Capabilities, Dtype, Range, Recipient, Uses, lower};
+    use crate::{Builder, Capabilities, Dtype, Feature, Range, Recipient, Uses, lower};
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
     /// Every element of a ring of eight bits, and some of longer ones, between numbers of the range: if it isn't in
@@ -342,7 +342,8 @@ mod tests {
         build.keep(x, "x", Uses::default()).unwrap();
         build.reveal(x, Recipient::All).unwrap();
         let program = build.finish().unwrap();
-        let plan = lower(&program, Capabilities::THREE_COMPONENTS.holding_ranges()).unwrap().plan;
+        let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges().with(Feature::Keep);
+        let plan = lower(&program, capabilities).unwrap().plan;
         for (given, is_in) in [(-5, true), (100, true), (-6, false), (101, false), (i64::MIN, false)] {
             let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[8; 32]);
             let outputs = Clear::run(&plan, &[vec![7, given as u64]], rng);
