@@ -8,9 +8,10 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use tacit::advanced::net::setup::{Config, Note};
 use tacit::{Error, Making, Residents, State, StorePath};
+use tacit_cli::Bar;
 
 use crate::program::Program;
-use crate::run::{Prepared, Run, filled, filling, listed, pick, told, watched};
+use crate::run::{Prepared, Run, filled, filling, listed, of_run, pick, told, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -29,6 +30,8 @@ pub(crate) struct Seat {
     /// Names of the parties, in order.
     #[pyo3(get)]
     parties: Vec<String>,
+    /// Whether runs show a progress bar.
+    progress: bool,
 }
 
 #[pymethods]
@@ -37,7 +40,7 @@ impl Seat {
     /// start of a run; without it, what the configuration says. A client of parties that serve plays the name `plays` of
     /// programs, and meets those who give the same tag.
     #[new]
-    #[pyo3(signature = (config, wait=None, state=None, plays=None, tag=String::new()))]
+    #[pyo3(signature = (config, wait=None, state=None, plays=None, tag=String::new(), progress=false))]
     fn new(
         py: Python<'_>,
         config: PathBuf,
@@ -45,6 +48,7 @@ impl Seat {
         state: Option<PathBuf>,
         plays: Option<String>,
         tag: String,
+        progress: bool,
     ) -> PyResult<Self> {
         let mut seat = opened(&config, wait).map_err(|error| errors::run(py, &error))?;
         seat.play(plays);
@@ -52,7 +56,7 @@ impl Seat {
         let state = state.map_or_else(|| Ok(State::new()), |folder| seat.open_state(&folder));
         let state = Arc::new(Mutex::new(state.map_err(|error| errors::run(py, &error))?));
         let (name, is_party, parties) = (seat.name(), seat.is_party(), seat.parties());
-        Ok(Self { inner: Arc::new(Mutex::new(seat)), state, name, is_party, parties })
+        Ok(Self { inner: Arc::new(Mutex::new(seat)), state, name, is_party, parties, progress })
     }
 
     /// What this party keeps, as `weights@3`.
@@ -102,6 +106,7 @@ impl Seat {
         let inputs = inputs.iter().map(clear).collect::<PyResult<Vec<_>>>()?;
         let (seat, compiled, state) = (self.inner.clone(), program.compiled.clone(), self.state.clone());
         let fill = filled(kept, rows);
+        let bar = self.progress.then(|| if self.is_party { Bar::new() } else { Bar::waiting() });
         let run = watched(py, move || {
             let mut seat = taken(&seat)?;
             if !seat.is_party() {
@@ -110,6 +115,8 @@ impl Seat {
             let within = seat.config().limits().connect;
             let parties = seat.parties();
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;
+            let planned = compiled.for_protocol(&*tacit::protocol(&protocol)?)?;
+            let progress = |done, total| of_run(bar.as_ref(), &planned, done, total);
             let mut store = match store {
                 Some(store) => {
                     let place = StorePath::new(store, anchors)?;
@@ -121,10 +128,10 @@ impl Seat {
                 store if seat.is_party() && compiled.has_residents() => {
                     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                     let residents = Residents { state: &mut state, fill: &fill, store: store.as_mut() };
-                    seat.run_on(&compiled, &protocol, residents, &inputs, &|_, _| {}, within)
+                    seat.run_on(&compiled, &protocol, residents, &inputs, &progress, within)
                 }
-                Some(store) => seat.run_stored(&compiled, &protocol, store, &inputs, &|_, _| {}, within),
-                None => seat.run_within(&compiled, &protocol, &inputs, &|_, _| {}, within),
+                Some(store) => seat.run_stored(&compiled, &protocol, store, &inputs, &progress, within),
+                None => seat.run_within(&compiled, &protocol, &inputs, &progress, within),
             }?;
             run.report.comparison = run.report.comparison.or(picked);
             Ok(run)

@@ -15,6 +15,7 @@ use tacit::{
     Comparison, Compiled, Error, Fill, Filling, Instance, Making, Report, Residents, Standing, State,
     StorePath, select_for,
 };
+use tacit_cli::Bar;
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -25,9 +26,11 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// All parties of a protocol in this process.
 #[pyclass(frozen, module = "tacit._native")]
 pub(crate) struct Local {
-    local: tacit::Local,
+    inner: tacit::Local,
     /// What each party keeps, in a folder or as long as this lives.
     states: Arc<Mutex<Vec<State>>>,
+    /// Whether runs show a progress bar.
+    progress: bool,
 }
 
 impl Local {
@@ -41,8 +44,14 @@ impl Local {
 #[pymethods]
 impl Local {
     #[new]
-    #[pyo3(signature = (protocol, parties=None, state=None))]
-    fn new(py: Python<'_>, protocol: &str, parties: Option<usize>, state: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (protocol, parties=None, state=None, progress=false))]
+    fn new(
+        py: Python<'_>,
+        protocol: &str,
+        parties: Option<usize>,
+        state: Option<PathBuf>,
+        progress: bool,
+    ) -> PyResult<Self> {
         let local = match parties {
             Some(parties) => tacit::Local::among(protocol, parties),
             None => tacit::Local::new(protocol),
@@ -52,7 +61,7 @@ impl Local {
             Some(folder) => local.open_states(&folder).map_err(|error| errors::run(py, &error))?,
             None => local.parties.iter().map(|_| State::new()).collect(),
         };
-        Ok(Self { local, states: Arc::new(Mutex::new(states)) })
+        Ok(Self { inner: local, states: Arc::new(Mutex::new(states)), progress })
     }
 
     /// What the parties keep, as `weights@3`.
@@ -73,14 +82,14 @@ impl Local {
 
     /// Gives the newest value of a name fresh shares: what it is then, as `weights@4`.
     fn refresh(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        let refresh = |states: &mut [State]| self.local.refresh(states, name);
+        let refresh = |states: &mut [State]| self.inner.refresh(states, name);
         self.with_states(py, refresh).map_err(|error| errors::run(py, &error))
     }
 
     /// Names of the parties.
     #[getter]
     fn parties(&self) -> Vec<String> {
-        self.local.parties.clone()
+        self.inner.parties.clone()
     }
 
     /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
@@ -101,14 +110,16 @@ impl Local {
     ) -> PyResult<Run> {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
         let (mut local, compiled, states) =
-            (self.local.clone(), program.compiled.clone(), self.states.clone());
-        let fill = filled(kept, rows);
+            (self.inner.clone(), program.compiled.clone(), self.states.clone());
+        let (fill, bar) = (filled(kept, rows), self.progress.then(Bar::new));
         let run = watched(py, move || {
             let parties = local.parties.clone();
             let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::InRun)?;
+            let compiled = if debug { Compiled::debug(compiled.program().clone())? } else { compiled };
+            let planned = compiled.for_protocol(&*tacit::protocol(&local.protocol)?)?;
+            let progress = |done, total| of_run(bar.as_ref(), &planned, done, total);
             let mut run = if debug {
-                let compiled = Compiled::debug(compiled.program().clone())?;
-                local.debug(&compiled, &inputs, &|_, _| {})
+                local.debug(&compiled, &inputs, &progress)
             } else if compiled.has_residents() {
                 let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut stores = match store {
@@ -118,12 +129,12 @@ impl Local {
                 let mut stores = stores.iter_mut();
                 let residents =
                     states.iter_mut().map(|state| Residents { state, fill: &fill, store: stores.next() });
-                local.run_on(&compiled, residents.collect(), &inputs, &|_, _| {})
+                local.run_on(&compiled, residents.collect(), &inputs, &progress)
             } else if let Some(store) = store {
                 let mut stores = local.open_stores(&compiled, &StorePath::simulated(store))?;
-                local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
+                local.run_stored(&compiled, &mut stores, &inputs, &progress)
             } else {
-                local.run(&compiled, &inputs, &|_, _| {})
+                local.run(&compiled, &inputs, &progress)
             }?;
             run.report.comparison = run.report.comparison.or(picked);
             Ok(run)
@@ -141,7 +152,7 @@ impl Local {
         store: PathBuf,
         net: Option<String>,
     ) -> PyResult<Vec<Prepared>> {
-        let (mut local, compiled) = (self.local.clone(), program.compiled.clone());
+        let (mut local, compiled) = (self.inner.clone(), program.compiled.clone());
         let prepared = watched(py, move || {
             let parties = local.parties.clone();
             let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::Offline)?;
@@ -159,7 +170,7 @@ impl Local {
         up_to: bool,
         store: PathBuf,
     ) -> PyResult<Vec<Prepared>> {
-        let local = self.local.clone();
+        let local = self.inner.clone();
         let prepared = watched(py, move || stock(&local, &named, up_to, store))?;
         Ok(prepared.into_iter().map(Prepared::new).collect())
     }
@@ -183,6 +194,13 @@ fn stock(
 }
 
 /// What fills a program's slots, and the rows of tables that it keeps.
+/// Shows how far a run is, if that is wanted.
+pub(crate) fn of_run(bar: Option<&Bar>, compiled: &Compiled, done: usize, total: usize) {
+    if let Some(bar) = bar {
+        bar.of_run(compiled, done, total);
+    }
+}
+
 pub(crate) fn filled(kept: HashMap<String, String>, rows: HashMap<String, String>) -> Fill {
     rows.iter().fold(kept.into_iter().collect(), |fill: Fill, (table, rows)| fill.keeping(table, rows))
 }

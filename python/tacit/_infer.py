@@ -1,4 +1,4 @@
-"""The command `tacit infer`: asks a network of an ONNX file, saves its plan, or says what it costs."""
+"""The command `tacit infer`: asks a network of an ONNX file, keeps its weights, saves its plan, or says what it costs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tacit import onnx
+from tacit._plan import Plan
 from tacit._run import connect, local
 from tacit.errors import InputError, RunError, TacitError
 
@@ -49,10 +50,19 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="[NAME=]FILE.npy",
-        help="what is asked, all in this process",
+        help="what is asked, all in this process without --config",
     )
     add("--output", metavar="FILE.npy", help="write the first output there, and print none")
-    add("--config", metavar="parties.toml", help="give the weights to a run of this deployment")
+    add("--config", metavar="parties.toml", help="take part in a run of this deployment: give weights, or ask")
+    add("--keep", action="store_true", help="leave the weights with the parties, as shares, and ask nothing")
+    add(
+        "--reader",
+        action="append",
+        metavar="FILE.plan",
+        help="with --keep: the only plans that may read them, of --weights kept; any, if none is named",
+    )
+    add("--kept-as", default="network", metavar="NAME", help="what kept weights are called; network if not said")
+    add("--state", metavar="FOLDER", help="where the parties keep them, all in this process")
     add("--save", metavar="FILE.plan", help="write the plan, which has no secret weights, for all others")
     add("--cost", metavar="NET", help="say what a run costs: lan, wan, or round trip and speed")
     add("--protocol", default="replicated", help="with its parameters behind it; replicated if not said")
@@ -71,26 +81,47 @@ def _infer(options: argparse.Namespace, as_json: bool) -> None:
     if options.calibrate is not None:
         model = model.calibrate(_array(options.calibrate))
     asked = _asked(model, options.input)
-    rows = options.rows or (len(next(iter(asked.values()))) if asked else 1)
-    plan = model.plan(
-        rows, owner=options.owner, client=options.client, bound=options.bound, weights=options.weights
-    )
+    if options.reader is not None and not options.keep:
+        raise InputError("--reader says which plans may read weights that --keep leaves with the parties")
+    if options.keep:
+        if asked or options.output is not None:
+            raise InputError("--keep asks nothing: leave out --input and --output")
+        readers = None if options.reader is None else [Plan.load(path) for path in options.reader]
+        plan = model.keep(owner=options.owner, kept_as=options.kept_as, readers=readers)
+    else:
+        plan = model.plan(
+            options.rows or (len(next(iter(asked.values()))) if asked else 1),
+            owner=options.owner,
+            client=options.client,
+            bound=options.bound,
+            weights=options.weights,
+            kept_as=options.kept_as,
+        )
     if options.save is not None:
         plan.save(options.save)
     if options.cost is not None:
         cost = plan.cost(net=options.cost, protocol=options.protocol)
         print(cost.to_json() if as_json else cost)
-    given: dict[str, Any] = {options.owner: model.parameters()} if options.weights == "secret" else {}
+    gives = options.keep or options.weights == "secret"
+    weights: dict[str, Any] = {options.owner: model.parameters()} if gives else {}
     if options.config is not None:
-        with connect(options.config, options.protocol) as run:
-            run(plan, **given)
-    elif asked:
-        with local(options.protocol) as run:
-            outputs = run(plan, **given, **{options.client: asked})
-        _tell(model.decode(outputs), options.output, as_json)
+        if options.state is not None:
+            raise InputError("--state is for parties: say it to their `tacit run` or `tacit serve`")
+        given = {options.client: asked} if asked else weights
+        with connect(options.config, options.protocol, progress=True) as run:
+            outputs = run(plan, **given)
+        if asked:
+            _tell(model.decode(outputs), options.output, as_json)
+        elif options.keep:
+            print(f"kept as {options.kept_as}", file=sys.stderr)
+    elif asked or (options.keep and options.state is not None):
+        with local(options.protocol, state=options.state, progress=True) as run:
+            outputs = run(plan, **weights, **({options.client: asked} if asked else {}))
+        if asked:
+            _tell(model.decode(outputs), options.output, as_json)
         print(run.report, file=sys.stderr)
     elif options.save is None and options.cost is None:
-        raise InputError("say what to do: --input, --config, --save or --cost")
+        raise InputError("say what to do: --input, --config, --save, --cost, or --keep with --state")
 
 
 def _asked(model: onnx.Model, files: list[str]) -> dict[str, Any]:

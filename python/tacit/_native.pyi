@@ -249,7 +249,13 @@ class Price:
 
 @final
 class Local:
-    def __new__(cls, protocol: str, parties: int | None = None, state: _StrPath | None = None) -> Local: ...
+    def __new__(
+        cls,
+        protocol: str,
+        parties: int | None = None,
+        state: _StrPath | None = None,
+        progress: bool = False,
+    ) -> Local: ...
     @property
     def parties(self) -> list[str]: ...
     def kept(self) -> list[str]: ...
@@ -280,6 +286,7 @@ class Seat:
         state: _StrPath | None = None,
         plays: str | None = None,
         tag: str = ...,
+        progress: bool = False,
     ) -> Seat: ...
     @property
     def name(self) -> str: ...

@@ -199,8 +199,9 @@ class _LocalRunner(Runner):
         store: str | os.PathLike[str] | None,
         net: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
+        progress: bool,
     ) -> None:
-        self._local = _native.Local(protocol, parties, state)
+        self._local = _native.Local(protocol, parties, state, progress)
         self._debug = debug
         self._store = store
         self._net = network(net)
@@ -296,6 +297,7 @@ def connect(
     state: str | os.PathLike[str] | None = None,
     plays: str | None = None,
     tag: str = "",
+    progress: bool = False,
     **parameters: str | int,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
@@ -325,6 +327,7 @@ def connect(
             it stays in memory until the end of the `with` statement. One process at a time has it.
         plays: Which name of plans a client plays, if it isn't its own; where the parties serve.
         tag: A client meets those alone in a run who give the same tag; where the parties serve.
+        progress: Show on a terminal how far a run is that takes longer than a second, and at which line.
         parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
             soundness=100".
 
@@ -333,7 +336,7 @@ def connect(
             don't come.
         InputError: `wait` is no time.
     """
-    seat = _native.Seat(config, wait, state, plays, tag)
+    seat = _native.Seat(config, wait, state, plays, tag, progress)
     return _SeatRunner(seat, named(protocol, parameters), store, anchors, net)
 
 
@@ -373,6 +376,7 @@ def local(
     store: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
     state: str | os.PathLike[str] | None = None,
+    progress: bool = False,
     **parameters: str | int,
 ) -> Runner:
     """Runs plans with all parties in this process, each in a thread: to try things out.
@@ -392,6 +396,7 @@ def local(
             `tacit.connect` takes it; links within this process take no time, so without it all is as usual.
         state: A folder in which the parties keep what plans keep (`tacit.keep`), each in a folder of its own;
             without one it stays in memory until the end of the `with` statement.
+        progress: Show on a terminal how far a run is that takes longer than a second, and at which line.
         parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
             soundness=100".
 
@@ -401,7 +406,7 @@ def local(
     """
     if debug and store is not None:
         raise InputError("a debug run takes no material from a store: it makes its own")
-    return _LocalRunner(named(protocol, parameters), parties, debug, store, net, state)
+    return _LocalRunner(named(protocol, parameters), parties, debug, store, net, state, progress)
 
 
 def named(protocol: str, parameters: Mapping[str, str | int]) -> str:

@@ -361,3 +361,28 @@ def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.Captur
     for wrong in [[], ["--input", f"y={asked}"], ["--input", file], ["--rows", "many"], ["--bound", "1e30"]]:
         assert _infer.main([file, *wrong]) == 2
         assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_the_command_keeps_weights_for_those_who_ask_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proto, x = convolutional(), weights(2, 1, 4, 4) / 4
+    read(proto, tmp_path)
+    file, reader, asked, told, state = (
+        str(tmp_path / name) for name in ("model.onnx", "a.plan", "x.npy", "y.npy", "state")
+    )
+    np.save(asked, x)
+    ask = [file, "--weights", "kept", "--kept-as", "mine", "--bound", "2"]
+    assert _infer.main([*ask, "--rows", "2", "--save", reader]) == 0
+    assert _infer.main([file, "--keep", "--kept-as", "mine", "--reader", reader, "--state", state]) == 0
+    assert "mine.weights0@1" in capsys.readouterr().err
+    assert _infer.main([*ask, "--state", state, "--input", asked, "--output", told]) == 0
+    assert np.abs(np.load(told) - expected(proto, {"x": x})).max() < 0.01
+    # Another plan may not read them.
+    np.save(asked, x[:1])
+    capsys.readouterr()
+    assert _infer.main([*ask, "--state", state, "--input", asked]) == 1
+    assert "mine." in capsys.readouterr().err
+    for wrong in [["--reader", reader], ["--keep", "--input", asked], ["--keep", "--output", told], ["--keep"]]:
+        assert _infer.main([file, *wrong]) == 2
+        assert capsys.readouterr().err.startswith("error: ")

@@ -40,6 +40,7 @@ mod table;
 mod tables;
 
 pub use front::{Front, Native, Told, Unmade};
+pub use progress::Bar;
 
 use clap::{CommandFactory, Parser};
 use command::{Arguments, Command};

@@ -1,16 +1,21 @@
-//! A progress bar for what takes longer than a second, on a terminal only; and notes of who comes and who doesn't.
+//! A progress bar for what takes longer than a second, on a terminal only, with the line that is computed; and notes
+//! of who comes and who doesn't.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tacit::Compiled;
 use tacit::setup::{Note, Notes};
 
 /// How long something may take before a bar shows.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Drawings in a second at most.
+const HERTZ: u8 = 10;
 
 /// Notes on standard error for whom this party or client waits, unless the last line was the same, and who was turned away.
 pub(crate) fn meeting(name: String) -> Notes {
@@ -45,27 +50,29 @@ pub(crate) fn meeting_on(name: String, lines: impl Write + Send + 'static) -> No
 }
 
 /// Shows how much of a run is done. Gone when dropped.
-pub(crate) struct Bar {
+pub struct Bar {
     inner: ProgressBar,
     start: Instant,
-    shown: AtomicBool,
+    /// When it was last drawn, in milliseconds from the start; 0 if it wasn't.
+    drawn: AtomicU64,
     watch: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Bar {
     /// Nothing shows yet.
-    pub(crate) fn new() -> Self {
+    #[must_use]
+    pub fn new() -> Self {
         let inner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:40} {percent:>3} %  {elapsed} of about {duration}")
-        {
+        let template = "{bar:40} {percent:>3} %  {elapsed} of about {duration}  {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
             inner.set_style(style);
         }
-        Self { inner, start: Instant::now(), shown: AtomicBool::new(false), watch: None }
+        Self { inner, start: Instant::now(), drawn: AtomicU64::new(0), watch: None }
     }
 
     /// Of a client, who isn't told how much the parties have done: after a while, for how long it has been waiting.
-    pub(crate) fn waiting() -> Self {
+    #[must_use]
+    pub fn waiting() -> Self {
         let mut bar = Self::new();
         if let Ok(style) = ProgressStyle::with_template("{elapsed}: the run isn't over yet") {
             bar.inner.set_style(style);
@@ -90,15 +97,44 @@ impl Bar {
 
     /// `done` parts of `total` are.
     pub(crate) fn at(&self, done: usize, total: usize) {
-        if self.start.elapsed() < PATIENCE || self.watch.is_some() {
+        self.draw(done, total, String::new);
+    }
+
+    /// `done` jobs of `total` of a run are, of the plan that it has for the run's protocol.
+    pub fn of_run(&self, compiled: &Compiled, done: usize, total: usize) {
+        self.draw(done, total, || {
+            compiled.at_work(done).map(|line| one_line(&line.to_string())).unwrap_or_default()
+        });
+    }
+
+    fn draw(&self, done: usize, total: usize, line: impl FnOnce() -> String) {
+        let passed = self.start.elapsed();
+        if passed < PATIENCE || self.watch.is_some() {
             return;
         }
-        if !self.shown.swap(true, Ordering::Relaxed) {
+        let (now, drawn) = (passed.as_millis() as u64, self.drawn.load(Ordering::Relaxed));
+        // Many jobs take less time than a drawing.
+        if now < drawn + 1000 / u64::from(HERTZ) {
+            return;
+        }
+        if self.drawn.swap(now, Ordering::Relaxed) == 0 {
             // Draws on terminals only.
-            self.inner.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+            self.inner.set_draw_target(ProgressDrawTarget::stderr_with_hz(HERTZ));
         }
         self.inner.set_length(total as u64);
         self.inner.set_position(done as u64);
+        self.inner.set_message(line());
+    }
+}
+
+/// Words of a program that somebody else may have written, fit for a terminal.
+fn one_line(words: &str) -> String {
+    words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use tacit::advanced::net::Phase;
 use tacit::advanced::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Run, Seat, describe_roles};
+use tacit::{
+    Comparison, Compiled, Instance, Local, Making, Report, Residents, Run, Seat, describe_roles, protocol,
+};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let saved = program::load_saved(context, &args.program)?;
@@ -56,7 +58,6 @@ fn deployed(
     let compiled = Compiled::new(loaded)?;
     let config = args.wait.within(args.window.configuration(config)?);
     let bar = if config.is_client() { Bar::waiting() } else { Bar::new() };
-    let progress = |done, total| bar.at(done, total);
     let mut seat = Seat::with(config)?;
     seat.tell(bar.meeting(seat.name()));
     seat.play(args.plays.clone());
@@ -68,6 +69,8 @@ fn deployed(
     }
     let mut name = args.protocol.name();
     let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
+    let planned = compiled.for_protocol(&*protocol(&name)?)?;
+    let progress = |done, total| bar.of_run(&planned, done, total);
     let mut store = match &args.store {
         Some(store) => Some(seat.open_store(&compiled, &name, &store.place(false)?)?),
         None => None,
@@ -101,13 +104,14 @@ fn simulated(
     let values = program::all(&loaded.input_types(), values)?;
     let mut local = simulation(&args.protocol.name(), args.simulate)?;
     let bar = Bar::new();
-    let progress = |done, total| bar.at(done, total);
     let mut compiled = if args.debug { Compiled::debug(loaded)? } else { Compiled::new(loaded)? };
     if let Some(bytes) = args.window.bytes {
         compiled = compiled.with_window(bytes);
     }
     let parties = local.parties.clone();
     let picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::InRun)?;
+    let planned = compiled.for_protocol(&*protocol(&local.protocol)?)?;
+    let progress = |done, total| bar.of_run(&planned, done, total);
     let mut run = if args.debug {
         local.debug(&compiled, &values, &progress)?
     } else {

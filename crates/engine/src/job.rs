@@ -48,6 +48,24 @@ pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
     })
 }
 
+/// The address of the operation that is computed when so many of a run's jobs are finished. Jobs count from the first again
+/// where material was made in the run, and in further parts of a stream.
+pub fn at_work(plan: &Plan, finished: usize) -> Option<u32> {
+    let counted = || {
+        let stages = plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>());
+        stages.map(|stage| (stage.op, jobs(plan, stage.op, stage.stage.into()).count()))
+    };
+    let all: usize = counted().map(|(_, jobs)| jobs).sum();
+    let mut left = finished.checked_rem(all)?;
+    for (op, jobs) in counted() {
+        left = match left.checked_sub(jobs) {
+            Some(left) => left,
+            None => return Some(op),
+        };
+    }
+    None
+}
+
 /// Cuts stages of one level into jobs that are begun and finished together: those of operations in arms that exclude one
 /// another ([`Plan::exclude_each_other`]), if they have the same columns. Any other job stands by itself.
 pub(crate) fn arms(plan: &Plan, stages: &[Stage]) -> impl Iterator<Item = Vec<Job>> {

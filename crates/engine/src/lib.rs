@@ -29,7 +29,7 @@ pub use engine::{
 };
 pub use error::Error;
 pub use executor::{Observer, Outcome};
-pub use job::{Job, jobs, rounds};
+pub use job::{Job, at_work, jobs, rounds};
 pub use kept::{KeptPart, KeptShare};
 pub use material::Material;
 pub use participants::Participants;

@@ -6,7 +6,7 @@ mod tests;
 use crate::clear::Key;
 use crate::enctype::Enctype;
 use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
-use crate::programs::{Programs, to_bits};
+use crate::programs::{MAX_REQUESTS, Programs, to_bits};
 use crate::realm::Settings;
 use crate::server::{Failure, ORDERED, REFUSED, now};
 use crate::wire::{self, Kind};
@@ -70,6 +70,7 @@ pub fn init(
         max_skew: 300,
         max_datagram: 1400,
         max_of_address: 64,
+        max_together: MAX_REQUESTS,
     };
     let text = toml::to_string(&settings).map_err(|error| Failure::Refused(error.to_string()))?;
     setup::init(folder, 3, &["admin".to_owned()], inside, port + 5).map_err(tacit::Error::Setup)?;

@@ -127,7 +127,7 @@ impl Node {
             let differ: BTreeMap<usize, Step> = differ;
             meeting.tell(differ.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
             goes_on = agreed.values().any(|step: &Step| !step.task.is_last());
-            self.run_all(meeting, &name, groups(agreed));
+            self.run_all(meeting, &name, groups(agreed, self.settings.max_together));
         }
     }
 
@@ -179,7 +179,7 @@ fn is_alike(all: &[Vec<u64>], number: usize) -> bool {
 
 /// Steps by their task, as many together as a run has room for: a larger one takes less than two smaller ones, since rounds
 /// cost more than ANDs.
-fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
+fn groups(steps: BTreeMap<usize, Step>, most: usize) -> VecDeque<Group> {
     let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
     for (number, step) in steps {
         tasks.entry(step.task).or_default().push((number, step));
@@ -187,7 +187,7 @@ fn groups(steps: BTreeMap<usize, Step>) -> VecDeque<Group> {
     let chunks = |(task, mut steps): (Task, Vec<(usize, Step)>)| {
         let mut groups = Vec::new();
         while !steps.is_empty() {
-            let rest = steps.split_off(steps.len().min(MAX_REQUESTS));
+            let rest = steps.split_off(steps.len().min(most));
             groups.push((task, std::mem::replace(&mut steps, rest)));
         }
         groups

@@ -3,6 +3,7 @@
 use crate::enctype::Enctype;
 use crate::messages::Name;
 use crate::order::RECORDS;
+use crate::programs::MAX_REQUESTS;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -43,6 +44,9 @@ pub struct Settings {
     /// Datagrams that wait, and links, that the front takes of one address at a time.
     #[serde(default = "of_address")]
     pub max_of_address: usize,
+    /// Requests that go together in a run, 64 at most: the more they may be, the longer servers compile before they serve.
+    #[serde(default = "of_a_run")]
+    pub max_together: usize,
 }
 
 fn renewable_life() -> i64 {
@@ -57,6 +61,10 @@ fn of_address() -> usize {
     64
 }
 
+fn of_a_run() -> usize {
+    MAX_REQUESTS
+}
+
 impl Settings {
     /// Reads them.
     ///
@@ -66,7 +74,13 @@ impl Settings {
         let wrong = |error: toml::de::Error| {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
         };
-        toml::from_str(&fs::read_to_string(path).map_err(|error| about(path, &error))?).map_err(wrong)
+        let settings: Self =
+            toml::from_str(&fs::read_to_string(path).map_err(|error| about(path, &error))?).map_err(wrong)?;
+        if !(1..=MAX_REQUESTS).contains(&settings.max_together) {
+            let told = format!("{}: max_together has to be 1 to {MAX_REQUESTS}", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, told));
+        }
+        Ok(settings)
     }
 }
 

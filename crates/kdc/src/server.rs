@@ -412,8 +412,11 @@ impl Server {
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
         self.living.expect(&self.node.programs.get(Task::CallRoll, 1)?)?;
-        for (task, count) in Task::requests().flat_map(|task| TOGETHER.map(|count| (task, count))) {
-            self.living.expect(&self.node.programs.get(task, count)?)?;
+        let most = together(self.node.settings.max_together);
+        for task in Task::requests() {
+            for count in TOGETHER.into_iter().filter(|count| *count <= most) {
+                self.living.expect(&self.node.programs.get(task, count)?)?;
+            }
         }
         log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
         let node = self.node.clone();

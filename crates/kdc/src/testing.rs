@@ -6,6 +6,7 @@ use crate::clear::Key;
 use crate::client::{Client, Wish};
 use crate::enctype::Enctype;
 use crate::messages::read_error;
+use crate::programs::MAX_REQUESTS;
 use crate::realm::Settings;
 use crate::server::{Failure, Node, Server, now};
 use crate::{front, wire};
@@ -36,6 +37,7 @@ pub(crate) fn settings(realm: &str, enctype: Enctype) -> Settings {
         max_skew: 300,
         max_datagram: 1400,
         max_of_address: 64,
+        max_together: MAX_REQUESTS,
     }
 }
 

@@ -35,13 +35,13 @@ mod otherwise {
 
     fn check(protocol: &'static dyn Protocol) {
         let subject = subject(protocol);
-        equality::random_programs(&subject, 0..20);
-        circuits::random(&subject, 0..20);
+        equality::random_programs(&subject, 0..8);
+        circuits::random(&subject, 0..8);
         wire::addresses_never_repeat(&subject);
         wire::lengths_do_not_depend_on_secrets(&subject);
         lanes::results_and_addresses(&subject);
         robust::every_message_altered(&subject);
-        robust::random_deviations(&subject, 0..100);
+        robust::random_deviations(&subject, 0..40);
         views::operation(&subject, "and");
     }
 

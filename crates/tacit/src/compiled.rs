@@ -276,6 +276,12 @@ impl Compiled {
         self.lowered.source(node)
     }
 
+    /// The user's line of what a run computes when so many of its jobs are finished, as a [`Progress`](crate::Progress) is
+    /// told of one. For the protocol that this has the plan of ([`Self::for_protocol`]).
+    pub fn at_work(&self, finished: usize) -> Option<&Source> {
+        self.source(self.plan.op(tacit_engine::at_work(&self.plan, finished)?).node)
+    }
+
     /// A line for each input: name, owner, type, shape and range.
     pub fn inputs_in_words(&self) -> Vec<String> {
         agreed::inputs(self)

@@ -1,41 +1,53 @@
 //! Stores that are filled ahead of any program, and what becomes of them: drawn from, used up, filled up, put back, destroyed
 //! half made.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tacit::advanced::engine::Protocol;
 use tacit::advanced::engine::executor::Unobserved;
 use tacit::advanced::net::{Limits, Mesh};
 use tacit::advanced::store::{Overview, Standing};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::{Compiled, Error, Filling, Kept, Local, Prepared, StorePath, play_fill, protocol};
+use tacit::{Compiled, Error, Filling, Kept, Local, Made, Prepared, StorePath, play_fill, protocol};
+use tacit_mascot::step;
+use tacit_session::step::ACCEPT;
 use tacit_testkit::links::Mortal;
 use tacit_testkit::tenants::MACS;
-use tacit_testkit::{World, in_threads};
+use tacit_testkit::{Fate, Interceptor, World, in_threads};
 use tempfile::TempDir;
 
 const PROTOCOL: &str = "mascot";
 
-struct Folder(TempDir);
+struct Folder {
+    folder: TempDir,
+    parties: usize,
+}
 
 impl Folder {
     fn new() -> Self {
-        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+        Self::of(2)
+    }
+
+    fn of(parties: usize) -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        Self { folder, parties }
     }
 
     fn place(&self) -> StorePath {
-        StorePath::simulated(self.0.path().join("stores"))
+        StorePath::simulated(self.folder.path().join("stores"))
     }
 
     fn stock(&self, named: &[(&str, u64)], up_to: bool) -> Vec<Prepared> {
-        let filling = Filling::of(&*protocol(PROTOCOL).unwrap(), 2, named).unwrap();
-        local().stock(&Filling { up_to, ..filling }, &self.place(), &|_, _| {}).unwrap()
+        let filling = Filling::of(&*protocol(PROTOCOL).unwrap(), self.parties, named).unwrap();
+        local(self.parties).stock(&Filling { up_to, ..filling }, &self.place(), &|_, _| {}).unwrap()
     }
 
     fn open(&self) -> Vec<Kept> {
-        local().open_stores(&products(), &self.place()).unwrap()
+        local(self.parties).open_stores(&products(), &self.place()).unwrap()
     }
 
     /// Blocks that a party has unused, of all kinds together.
@@ -50,8 +62,8 @@ impl Folder {
     }
 }
 
-fn local() -> Local {
-    Local::new(PROTOCOL).unwrap()
+fn local(parties: usize) -> Local {
+    Local::among(PROTOCOL, parties).unwrap()
 }
 
 /// 64 products, each of a number of P0 and one of P1.
@@ -70,7 +82,7 @@ fn numbers(of: impl Fn(i64) -> i64) -> Value {
 
 fn run(stores: &mut [Kept]) -> Result<(), Error> {
     let inputs = [numbers(|i| i - 32), numbers(|i| 3 * i - 90)];
-    let run = local().run_stored(&products(), stores, &inputs, &|_, _| {})?;
+    let run = local(stores.len()).run_stored(&products(), stores, &inputs, &|_, _| {})?;
     assert_eq!(run.outputs[0], Some(numbers(|i| (i - 32) * (3 * i - 90))));
     Ok(())
 }
@@ -116,7 +128,7 @@ fn what_is_filled_for_any_program_is_drawn_until_it_is_used_up_and_then_runs_are
 #[test]
 fn as_much_is_made_as_runs_of_a_program_draw() {
     let folder = Folder::new();
-    let made = local().offline(&products(), 2, &folder.place(), &|_, _| {}).unwrap();
+    let made = local(2).offline(&products(), 2, &folder.place(), &|_, _| {}).unwrap();
     assert!(made.iter().all(|made| made.instances == 2 && !made.supplies.is_empty()), "{made:?}");
     let mut stores = folder.open();
     assert!(run(&mut stores).is_ok() && run(&mut stores).is_ok());
@@ -151,11 +163,11 @@ fn what_a_protocol_does_not_stock_is_refused() {
 fn a_store_that_is_put_back_gives_nothing_twice() {
     let folder = Folder::new();
     folder.stock(&TWO_RUNS, false);
-    let (store, kept) = (folder.place().store.join("P1"), folder.0.path().join("copy"));
+    let (store, kept) = (folder.place().store.join("P1"), folder.folder.path().join("copy"));
     copy(&store, &kept);
     let mut stores = folder.open();
     run(&mut stores).unwrap();
-    let error = local().open_stores(&products(), &folder.place()).unwrap_err().to_string();
+    let error = local(2).open_stores(&products(), &folder.place()).unwrap_err().to_string();
     assert!(error.contains("another process uses it"), "{error}");
     drop(stores);
     let left = folder.left("P1");
@@ -170,11 +182,11 @@ fn a_store_that_is_put_back_gives_nothing_twice() {
 /// With its anchor or without: whose store was set back is named by all, and its epoch isn't used any more.
 #[test]
 fn a_store_that_is_set_back_is_refused_by_all_with_its_name() {
-    for with_anchor in [false, true] {
-        let folder = Folder::new();
+    for (parties, with_anchor) in [(2, false), (2, true)] {
+        let folder = Folder::of(parties);
         let epoch = folder.stock(&TWO_RUNS, false)[0].epoch;
         let StorePath { store, anchors } = folder.place();
-        let backup = folder.0.path().join("backup");
+        let backup = folder.folder.path().join("backup");
         copy(&store.join("P1"), &backup.join("P1"));
         copy(&anchors, &backup.join("anchors"));
         run(&mut folder.open()).unwrap();
@@ -232,4 +244,115 @@ fn a_party_that_dies_while_stores_are_filled_leaves_none_half_full() {
             assert!(shelves.iter().all(|shelf| shelf.is_empty() != is_well), "{frames} frames: {shelves:?}");
         }
     }
+}
+
+/// Kinds of messages of a filling session in which no bit may be another: shares of what is opened, commitments to what is left
+/// of MACs and their openings, that a party accepts what was made, and at last that it has it.
+const CHECKED: [u16; 5] = [step::SHARES, step::COMMITMENT, step::OPENING, step::ACCEPT, ACCEPT];
+
+/// Lets `P1` flip a bit of one of the messages to `P0`. `which` is told the message's part, and how many of this part there were
+/// before.
+fn flipping(mut which: impl FnMut(u16, usize) -> bool + Send + 'static) -> Interceptor {
+    let mut before = HashMap::new();
+    Box::new(move |message| {
+        let mut frame = message.frame.clone();
+        if (message.from, message.to) == (1, 0) {
+            let nth = before.entry(frame.at.part).or_insert(0);
+            if which(frame.at.part, *nth) {
+                frame.payload[0] ^= 4;
+            }
+            *nth += 1;
+        }
+        Fate::Replace(vec![frame])
+    })
+}
+
+/// Fills stores of so many parties under `mascot`. How it ended at each party; whether all of its shelves have something, or
+/// none has.
+fn filled(
+    folder: &Folder,
+    parties: usize,
+    named: &[(&str, u64)],
+    interceptor: Interceptor,
+) -> Vec<(Result<Made, Error>, bool)> {
+    let protocol = protocol(PROTOCOL).unwrap();
+    let names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+    let filling = Filling::of(&*protocol, parties, named).unwrap();
+    in_threads(World::new(parties, 0).intercept(interceptor).transports(), |me, links| {
+        let StorePath { store, anchors } = folder.place();
+        let place = StorePath { store: store.join(&names[me]), anchors };
+        let mut store = place.open_supplies(&*protocol, &names, me).unwrap();
+        let mesh = Mesh::new(links, me, names.clone(), Limits::default());
+        let made = play_fill(&*protocol, &names, mesh, &filling, &mut store, &mut Unobserved);
+        let shelves = || filling.wanted.iter().map(|(kind, _)| store.available(kind.code()));
+        let has_all = shelves().all(|shelf| !shelf.is_empty());
+        assert!(has_all || shelves().all(|shelf| shelf.is_empty()), "{made:?}");
+        (made, has_all)
+    })
+}
+
+/// Nobody has anything to use, now or when the stores are opened again.
+fn is_empty(folder: &Folder, ended: &[(Result<Made, Error>, bool)]) -> bool {
+    let nobody = ended.iter().all(|(made, has)| made.is_err() && !has);
+    nobody && (0..ended.len()).all(|party| folder.left(&format!("P{party}")) == 0)
+}
+
+#[test]
+fn a_message_that_is_altered_while_stores_are_filled_leaves_nothing_to_use() {
+    let wanted = [("triples", 64), ("bits", 64), ("elements", 64), ("masks", 64)];
+    for parties in [2, 3] {
+        // How many messages of each kind there are.
+        let counts = Arc::new(Mutex::new(HashMap::<u16, usize>::new()));
+        let counting = Arc::clone(&counts);
+        let count = move |part, before| {
+            counting.lock().unwrap().insert(part, before + 1);
+            false
+        };
+        let folder = Folder::of(parties);
+        let ended = filled(&folder, parties, &wanted, flipping(count));
+        assert!(ended.iter().all(|(made, has)| made.is_ok() && *has));
+        for part in CHECKED {
+            let count = counts.lock().unwrap()[&part];
+            let nth = if parties == 2 { count - 1 } else { count / 2 };
+            let folder = Folder::of(parties);
+            let alter = flipping(move |other, before| (other, before) == (part, nth));
+            let ended = filled(&folder, parties, &wanted, alter);
+            let what = format!("{parties} parties, part {part:#x}, message {nth} of {count}");
+            assert!(is_empty(&folder, &ended), "{what}");
+            assert!(matches!(ended[0].0, Err(Error::Aborted { .. })), "{what}: {:?}", ended[0].0);
+        }
+    }
+}
+
+/// What is made at once has 20,160 triples at most, which all accept; then they go to disk. In what is made next somebody opens
+/// something else.
+#[test]
+fn a_message_that_is_altered_in_the_second_part_of_a_filling_leaves_nothing_of_the_first() {
+    let folder = Folder::new();
+    let (accepted, disk) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let path = folder.place().store.join("P1");
+    let written = Arc::clone(&disk);
+    let mut altered = false;
+    let alter = flipping(move |part, _| {
+        accepted.fetch_or(part == step::ACCEPT, Ordering::Relaxed);
+        let alters = part == step::OPENING && accepted.load(Ordering::Relaxed) && !altered;
+        if alters {
+            altered = true;
+            written.store(bytes_in(&path), Ordering::Relaxed);
+        }
+        alters
+    });
+    let ended = filled(&folder, 2, &[("triples", 20_161)], alter);
+    assert!(is_empty(&folder, &ended), "{ended:?}");
+    assert!(disk.load(Ordering::Relaxed) > 20_000 * 96, "the first part's shares and MACs were on disk");
+    assert!(["P0", "P1"].iter().all(|party| bytes_in(&folder.place().store.join(party)) < 1 << 16));
+}
+
+/// Bytes of all files in a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    let sizes = fs::read_dir(folder).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() { bytes_in(&path) } else { fs::metadata(path).unwrap().len() }
+    });
+    sizes.sum()
 }

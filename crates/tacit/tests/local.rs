@@ -1,9 +1,9 @@
 //! Whole runs in one process.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tacit::program::Cost;
-use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::{Compiled, Endpoint, Local};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Source, Value};
+use tacit::{Compiled, Endpoint, Local, protocol};
 
 #[test]
 fn whose_numbers_are_larger_and_by_how_much() {
@@ -115,7 +115,7 @@ fn lanes_have_results_of_their_own_and_costs_that_add_up() {
     let jobs = [(1, 1), (63, 3), (65, 2)].map(|(len, depth)| products(len, depth));
     let local = Local::new("replicated").unwrap();
     let lanes: Vec<_> = jobs.iter().map(|(compiled, inputs, _)| (compiled, &inputs[..])).collect();
-    let told = std::sync::Mutex::new((0, 0));
+    let told = Mutex::new((0, 0));
     let progress = |done, total| {
         let mut most = told.lock().unwrap();
         *most = (most.0.max(done), most.1.max(total));
@@ -238,4 +238,34 @@ fn a_refusal_says_more_than_a_loss() {
     let lost = play(&endpoint, first, Source::InRun, vec![None], &mut Unobserved).unwrap_err();
     assert_eq!(lost.distance(), Distance::Link, "{lost}");
     assert!(Error::Refused(String::new()).distance() < lost.distance());
+}
+
+/// Whoever is told how many jobs are finished can say at which line a run is: each in turn, and from the first on where material
+/// is made before.
+#[test]
+fn progress_tells_the_lines_in_the_order_in_which_they_are_computed() {
+    let mut builder = Builder::new();
+    let line = |builder: &mut Builder, line| {
+        builder.at(Source { file: "lines.py".into(), line, text: String::new() });
+    };
+    let [a, b] =
+        ["a", "b"].map(|name| builder.input("alice", name, Dtype::Int, &[9], Range::new(0, 100)).unwrap());
+    line(&mut builder, 5);
+    let product = builder.mul(a, b).unwrap();
+    line(&mut builder, 6);
+    let larger = builder.greater(product, a).unwrap();
+    line(&mut builder, 7);
+    let chosen = builder.select(larger, product, b).unwrap();
+    builder.reveal(chosen, Recipient::All).unwrap();
+    let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+    let given = |first: i64| Value { shape: vec![9], data: Data::Int((first..first + 9).collect()) };
+    for (name, times) in [("replicated", 1), ("astra", 2)] {
+        let planned = compiled.for_protocol(&*protocol(name).unwrap()).unwrap();
+        let told = Mutex::new(Vec::new());
+        let finished = |done: usize, _| told.lock().unwrap().push(planned.at_work(done - 1).unwrap().line);
+        Local::new(name).unwrap().run(&compiled, &[given(1), given(3)], &finished).unwrap();
+        let mut lines = told.into_inner().unwrap();
+        lines.dedup();
+        assert_eq!(lines, [5, 6, 7].repeat(times), "{name}");
+    }
 }

@@ -7,7 +7,7 @@ use tacit_program::plan::{Insertion, Local, OpKind, Plan, Public};
 use tacit_program::{Builder, Capabilities, Dtype, Range, Recipient, lower};
 use tacit_replicated::planted::{Mistake, plant};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
-use tacit_testkit::{Altered, Case, Draws};
+use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Message};
 
 /// Sorts of four rows each, in one run.
 const SORTS: usize = 480;
@@ -18,10 +18,15 @@ fn plan(protocol: &dyn Protocol) -> Plan {
 }
 
 fn plan_of(protocol: &dyn Protocol, kind: Dtype) -> Plan {
+    sorts(protocol, kind, 4, SORTS)
+}
+
+/// So many sorts of the same rows.
+fn sorts(protocol: &dyn Protocol, kind: Dtype, rows: usize, count: usize) -> Plan {
     let mut build = Builder::new();
     let range = if kind == Dtype::Bool { None } else { Range::new(0, 1 << 40) };
-    let input = build.input("P0", "keys", kind, &[1, 4], range).unwrap();
-    for _ in 0..SORTS {
+    let input = build.input("P0", "keys", kind, &[1, rows], range).unwrap();
+    for _ in 0..count {
         let sorted = build.sort(input, &[]).unwrap()[0];
         build.reveal(sorted, Recipient::All).unwrap();
     }
@@ -36,6 +41,10 @@ const DIGEST: usize = 32;
 /// How often each outcome of the six comparisons came: all pairs of four rows.
 fn outcomes(protocol: &'static dyn Protocol, plan: Plan, keys: [u64; 4]) -> HashMap<u64, usize> {
     opened(protocol, plan, keys, |words, all| words[0] ^ all)
+}
+
+fn words_of(payload: &[u8]) -> Vec<u64> {
+    payload.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
 /// How often each value of an opening came, which `join` makes of components.
@@ -59,10 +68,8 @@ fn opened(
             && matches!(case.plan.op(op).kind, OpKind::Open { .. })
             && delivery.payload.len() < DIGEST
         {
-            let words =
-                delivery.payload.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
             let all = opened.entry(op).or_default();
-            *all = join(&words.collect::<Vec<_>>(), *all);
+            *all = join(&words_of(&delivery.payload), *all);
         }
     }
     assert_eq!(opened.len(), SORTS);
@@ -115,17 +122,18 @@ fn rows_that_are_not_shuffled_are_seen() {
     assert!(!are_uniform(&counts));
 }
 
-/// Ranks of four rows, 32 bits each, added up: two bits of each are what is left of them.
+/// Adds up components of four ranks, 32 bits each: two bits of each are what is left of them.
+fn sum_of_ranks(words: &[u64], all: u64) -> u64 {
+    let numbers = words.iter().flat_map(|word| [word & 0xffff_ffff, word >> 32]);
+    numbers.enumerate().fold(0, |sum, (row, number)| {
+        let known = all >> (16 * row) & 0xffff;
+        sum | ((known + number) & 0xffff) << (16 * row)
+    })
+}
+
 fn ranks(keys: [u64; 4]) -> HashMap<u64, usize> {
     let protocol = &Replicated::COMPUTATIONAL;
-    let sum = |words: &[u64], all: u64| {
-        let numbers = words.iter().flat_map(|word| [word & 0xffff_ffff, word >> 32]);
-        numbers.enumerate().fold(0, |sum, (row, number)| {
-            let known = all >> (16 * row) & 0xffff;
-            sum | ((known + number) & 0xffff) << (16 * row)
-        })
-    };
-    opened(protocol, plan_of(protocol, Dtype::Bool), keys, sum)
+    opened(protocol, plan_of(protocol, Dtype::Bool), keys, sum_of_ranks)
 }
 
 /// Ranks are different, whatever the bits are, so that no others come than those of orders.
@@ -134,5 +142,73 @@ fn ranks_are_those_of_uniform_orders_whatever_the_bits() {
     for keys in [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0]] {
         let counts = ranks(keys);
         assert!(are_uniform(&counts), "{keys:?}: {counts:?}");
+    }
+}
+
+fn is_operation(part: u16) -> bool {
+    (tacit_replicated::step::OPERATION..tacit_replicated::step::PROOF_BACK).contains(&part)
+}
+
+/// Rows that are sorted by ranks under `replicated-malicious`, too.
+const ROWS: usize = 33;
+
+/// What is opened of the ranks of one sort by bools, if a party changes what it tells of a row's product; `None` if they stay
+/// closed.
+fn ranks_with_a_wrong_product(
+    protocol: &'static dyn Protocol,
+    corrupt: usize,
+    row: usize,
+    keys: &[u64],
+) -> Option<Vec<u64>> {
+    let plan = sorts(protocol, Dtype::Bool, ROWS, 1);
+    let all = (0..plan.op_count()).map(|address| (address, &plan.op(address).kind));
+    let before = all.take_while(|(_, kind)| !matches!(kind, OpKind::Shuffle { .. }));
+    let products = before.filter(|(_, kind)| matches!(kind, OpKind::Mul { .. }));
+    let (product, _) = products.last().expect("ranks are products of bits and numbers");
+    let case = Case::new(protocol, 3, plan, &[keys.to_vec()]);
+    let interceptor = Box::new(move |message: &Message<'_>| {
+        let at = message.frame.at;
+        if (message.from, at.op) != (corrupt, product) || !is_operation(at.part) {
+            return Fate::Deliver;
+        }
+        let mut frame = message.frame.clone();
+        let bytes = frame.payload.len() / ROWS;
+        frame.payload[bytes * row] ^= 1;
+        Fate::Replace(vec![frame])
+    });
+    let run = case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1));
+    let is_opening = |op: u32| matches!(case.plan.op(op).kind, OpKind::Open { .. });
+    let mut components = run.trace.deliveries().iter().filter(|delivery| {
+        delivery.stage(&case.plan).is_some_and(|(op, _)| is_opening(op)) && delivery.payload.len() != DIGEST
+    });
+    let add = |sum: Vec<u64>, delivery: &Delivery| {
+        let bytes = delivery.payload.len() / ROWS;
+        let numbers = delivery.payload.chunks_exact(bytes).map(|number| u64::from(number[0]));
+        sum.iter().zip(numbers).map(|(sum, number)| (sum + number) % 256).collect()
+    };
+    let first = components.next()?;
+    Some(components.fold(add(vec![0; ROWS], first), add))
+}
+
+/// One more or less in a row's rank, and the rank that nobody has then is that row's. So ranks are opened after a proof of all
+/// products, and not at all here.
+#[test]
+fn a_wrong_product_would_show_the_rank_of_its_row() {
+    let unproved =
+        Altered::beginning_with(&ReplicatedMalicious::SOUNDNESS_50, |_| plant(&[Mistake::OpenedUnproved]));
+    let keys: Vec<u64> = (0..ROWS as u64).map(|row| row * row % 5 % 2).collect();
+    for row in [0, 7, ROWS - 2] {
+        let before = |other: usize| (keys[other], other) < (keys[row], row);
+        let rank = (0..ROWS).filter(|&other| before(other)).count() as u64;
+        let shown = |corrupt: usize| {
+            let seen = ranks_with_a_wrong_product(unproved, corrupt, row, &keys).expect("they are opened");
+            (0..ROWS as u64).filter(|rank| !seen.contains(rank)).collect::<Vec<_>>()
+        };
+        // Of a component the shuffle takes one holder's.
+        assert!((0..3).any(|corrupt| shown(corrupt) == [rank]), "row {row}");
+        for corrupt in 0..3 {
+            let seen = ranks_with_a_wrong_product(&ReplicatedMalicious::SOUNDNESS_50, corrupt, row, &keys);
+            assert_eq!(seen, None, "row {row}, P{corrupt}");
+        }
     }
 }

@@ -124,7 +124,11 @@ fn servers_run_what_all_want_alike() {
 
     let steps = (0..70)
         .map(|number| (number, step(if number == 3 { Task::CallRoll } else { Task::Verify }, "a", true)));
-    let groups = groups(steps.collect());
-    let sizes: Vec<(Task, usize)> = groups.iter().map(|(task, steps)| (*task, steps.len())).collect();
-    assert_eq!(sizes, [(Task::Verify, 64), (Task::Verify, 5), (Task::CallRoll, 1)]);
+    let steps: BTreeMap<usize, Step> = steps.collect();
+    let sizes = |most: usize| -> Vec<(Task, usize)> {
+        groups(steps.clone(), most).iter().map(|(task, steps)| (*task, steps.len())).collect()
+    };
+    assert_eq!(sizes(64), [(Task::Verify, 64), (Task::Verify, 5), (Task::CallRoll, 1)]);
+    let few = [(Task::Verify, 30), (Task::Verify, 30), (Task::Verify, 9), (Task::CallRoll, 1)];
+    assert_eq!(sizes(30), few);
 }
