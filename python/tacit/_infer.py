@@ -1,4 +1,4 @@
-"""The command `tacit infer`: asks a network of an ONNX file, keeps its weights, saves its plan, or says what it costs."""
+"""The command `tacit infer`: a network of an ONNX file is asked, kept, saved as a plan, or priced."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what is asked, all in this process without --config",
     )
     add("--output", metavar="FILE.npy", help="write the first output there, and print none")
-    add("--config", metavar="parties.toml", help="take part in a run of this deployment: give weights, or ask")
+    add("--config", metavar="parties.toml", help="give the weights to a run of this deployment, or ask")
     add("--keep", action="store_true", help="leave the weights with the parties, as shares, and ask nothing")
     add(
         "--reader",
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE.plan",
         help="with --keep: the only plans that may read them, of --weights kept; any, if none is named",
     )
-    add("--kept-as", default="network", metavar="NAME", help="what kept weights are called; network if not said")
+    add("--kept-as", default="network", metavar="NAME", help="what they are called; network if not said")
     add("--state", metavar="FOLDER", help="where the parties keep them, all in this process")
     add("--save", metavar="FILE.plan", help="write the plan, which has no secret weights, for all others")
     add("--cost", metavar="NET", help="say what a run costs: lan, wan, or round trip and speed")
@@ -117,6 +117,9 @@ def _infer(options: argparse.Namespace, as_json: bool) -> None:
     elif asked or (options.keep and options.state is not None):
         with local(options.protocol, state=options.state, progress=True) as run:
             outputs = run(plan, **weights, **({options.client: asked} if asked else {}))
+            kept = ", ".join(run.kept)
+        if options.keep:
+            print(f"kept {kept}", file=sys.stderr)
         if asked:
             _tell(model.decode(outputs), options.output, as_json)
         print(run.report, file=sys.stderr)

@@ -381,8 +381,8 @@ def test_the_command_keeps_weights_for_those_who_ask_later(
     # Another plan may not read them.
     np.save(asked, x[:1])
     capsys.readouterr()
-    assert _infer.main([*ask, "--state", state, "--input", asked]) == 1
-    assert "mine." in capsys.readouterr().err
-    for wrong in [["--reader", reader], ["--keep", "--input", asked], ["--keep", "--output", told], ["--keep"]]:
+    assert _infer.main([*ask, "--state", state, "--input", asked]) == 2
+    assert "may be read by other programs only" in capsys.readouterr().err
+    for wrong in [["--reader", reader], ["--keep", "--input", asked], ["--keep"]]:
         assert _infer.main([file, *wrong]) == 2
         assert capsys.readouterr().err.startswith("error: ")

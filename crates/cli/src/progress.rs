@@ -3,12 +3,14 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tacit::Compiled;
+use tacit::program::Source;
 use tacit::setup::{Note, Notes};
 
 /// How long something may take before a bar shows.
@@ -63,7 +65,7 @@ impl Bar {
     #[must_use]
     pub fn new() -> Self {
         let inner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let template = "{bar:40} {percent:>3} %  {elapsed} of about {duration}  {wide_msg}";
+        let template = "{bar:24} {percent:>3} %  {elapsed} of about {duration}  {wide_msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             inner.set_style(style);
         }
@@ -102,9 +104,7 @@ impl Bar {
 
     /// `done` jobs of `total` of a run are, of the plan that it has for the run's protocol.
     pub fn of_run(&self, compiled: &Compiled, done: usize, total: usize) {
-        self.draw(done, total, || {
-            compiled.at_work(done).map(|line| one_line(&line.to_string())).unwrap_or_default()
-        });
+        self.draw(done, total, || compiled.at_work(done).map(one_line).unwrap_or_default());
     }
 
     fn draw(&self, done: usize, total: usize, line: impl FnOnce() -> String) {
@@ -127,8 +127,10 @@ impl Bar {
     }
 }
 
-/// Words of a program that somebody else may have written, fit for a terminal.
-fn one_line(words: &str) -> String {
+/// A line of a program that somebody else may have written, short and fit for a terminal.
+fn one_line(line: &Source) -> String {
+    let file = Path::new(&line.file).file_name().unwrap_or_default().to_string_lossy();
+    let words = format!("{file}:{} {}", line.line, line.text);
     words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
