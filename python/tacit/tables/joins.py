@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, _aligned, both_valid, made
+from tacit.tables.column import Column, aligned, both_valid, made
 from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish
@@ -395,7 +395,7 @@ def _common(alone: Table, many: Table, order: list[tuple[str, str]]) -> tuple[li
     second: list[Column] = []
     for here, there in order:
         a, b = alone[here], many[there]
-        x, y, kind, places, words = _aligned("a join", a, b)
+        x, y, kind, places, words = aligned("a join", a, b)
         for columns, own, parts in ((first, a, x), (second, b, y)):
             if kind == "text":
                 columns.append(Column(own.type, parts, own.valid))

@@ -13,6 +13,7 @@ from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
 from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
 from tacit.tables.facts import Facts
+from tacit.tables.instead import OF_TABLES, no_attribute
 from tacit.tables.sorting import compact, packed, sort_rows, words_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,24 @@ class Table(Unknown):
             return self.select(*key)
         if key not in self.columns:
             raise fault(ProgramError, f"there is no column {key!r}", f"there are {', '.join(self.columns)}")
-        return self.columns[key]
+        column = self.columns[key]
+        column.name = key
+        return column
+
+    def __getattr__(self, name: str) -> Column:
+        """A column by its name, unless a method has it: `t.days` is `t["days"]`."""
+        if not name.startswith("_") and name not in Table.__slots__ and name in self.columns:
+            return self[name]
+        hints = {name: f"there are the columns {', '.join(self.columns)}"} if not name.startswith("_") else {}
+        raise no_attribute("table", name, {**hints, **OF_TABLES})
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise fault(
+            ProgramTypeError,
+            "a table can't be changed",
+            f"make another: t = t.assign({key if isinstance(key, str) else 'x'}=...), in which "
+            "np.where(condition, a, b) is a column that differs in some rows",
+        )
 
     # Columns.
 
