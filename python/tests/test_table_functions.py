@@ -169,6 +169,7 @@ EXPRESSIONS: dict[str, list[Callable[[Any], Any]]] = {
     "what is mapped": [
         lambda t: t.k.map({"a": 4, "c": 2.5}),
         lambda t: t.k.map({"a": True, "b": False, "c": True}),
+        lambda t: t.p.map(lambda p: "tall" if p > 60.5 else "small"),
         lambda t: t.n.map({0: "none", 1: "one"}),
         lambda t: t.n.map(lambda n: None if n != n or n == 4 else n * n - 1.5),
         lambda t: t.i.map(lambda i: None if i != i else "low" if i < -3 else "high" if i > 12 else "some"),
@@ -382,6 +383,21 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.k.map({}), "map makes nothing"),
         (lambda t: t.x.day(), "'x', .* has no year, month or day"),
         (lambda t: t.x.like("a%"), "'x', .* has no words"),
+        (lambda t: t.k + "_x", "x.map"),
+        (
+            lambda t: t.p - t.group_by().agg(m=("p", "mean")).m,
+            "of 40 and of 1 rows: 'p', .* and 'm'.*\n.*cross",
+        ),
+        (lambda t: np.where(t.group_by().agg(m=("p", "max")).m > 3, t.p, 0), "of 1 and of 40"),
+        (lambda t: t.x > 3 and t.p > 3, "can't steer if, and"),
+        (lambda t: t.filter("x > 3"), "is a text and no condition\n.*tacit.sql"),
+        (lambda t: t.group_by("k").agg({"x": "sum"}), "\n.*name the results"),
+        (lambda t: t.group_by("k").agg(x=["sum", "mean"]), 'is no aggregate\n.*x=\\("column", "sum"\\)'),
+        (lambda t: t.group_by("k").agg(x=("x", "std")), "is no aggregate\n.*np.sqrt"),
+        (lambda t: t.group_by("k")["x"], "name the results"),
+        (lambda t: tacit.reveal(t.x), "a column of one\n.*t.select"),
+        (lambda t: t.join(t, how="cross"), "cross join of up to 40 rows"),
+        (lambda t: t.join(t.limit(1), on="id", how="cross"), "takes no columns"),
     ],
 )
 def test_what_columns_have_not_is_said_with_their_name(use: Callable[[Any], Any], says: str) -> None:
@@ -400,6 +416,7 @@ def test_what_columns_have_not_is_said_with_their_name(use: Callable[[Any], Any]
         (lambda t: t.x.isna(), "a column has no 'isna'\n.*is_null"),
         (lambda t: t.day.dt, "dates have year"),
         (lambda t: t.x.mean(), "group_by\\(\\).agg"),
+        (lambda t: t.group_by("k").mean(), "a group has no 'mean'\n.*name the results"),
     ],
 )
 def test_attributes_of_pandas_are_said_as_they_are_called_here(use: Callable[[Any], Any], says: str) -> None:
@@ -438,6 +455,45 @@ def test_a_table_is_not_changed() -> None:
 def test_what_sql_has_not_is_said(expression: str, says: str) -> None:
     with pytest.raises(tacit.ProgramError, match=says):
         tacit.sql(f"select {expression} as y from t", t=DECLARED)
+
+
+@pytest.mark.parametrize("least", [0, 1000])
+def test_one_row_goes_beside_all_others(least: int) -> None:
+    data = frame(8)
+
+    @tacit.function
+    def computed(t: Any) -> Any:
+        # Of no rows the mean is null, and the first of none puts no row beside another.
+        mean = t[t.p >= least].group_by().agg(p=("p", "mean"))
+        first = t[t.p >= least].order_by("p", "id").limit(1).select("p")
+        less = t.join(mean, how="cross", suffix="_mean").assign(c=lambda t: t.p - t.p_mean)
+        return {
+            "mean": tacit.reveal(less.select("id", "c")),
+            "first": tacit.reveal(t.join(first.rename({"p": "least"}), how="cross").select("id", "least")),
+        }
+
+    got = run(computed.trace(DECLARED), data)
+    some = data.p[data.p >= least]
+    same_columns(got["mean"], pd.DataFrame({"id": data.id, "c": data.p - some.mean()}))
+    same_columns(got["first"], pd.DataFrame({"id": data.id, "least": some.min()})[: 30 * (len(some) > 0)])
+
+
+def test_lists_of_names_are_names() -> None:
+    found: list[Any] = []
+
+    @tacit.function
+    def computed(t: Any) -> Any:
+        for one, other in [
+            (t.select(["id", "k"]), t.select("id", "k")),
+            (t.group_by(["k", "b"]).agg(n="count"), t.group_by("k", "b").agg(n="count")),
+            (t.order_by(["k", "id"], descending=True), t.order_by("k", "id", descending=True)),
+            (t.drop_nulls(["k", "b"]), t.drop_nulls("k", "b")),
+        ]:
+            found.append((one.schema, other.schema, one.facts, other.facts))
+        return tacit.reveal(t)
+
+    computed.trace(DECLARED)
+    assert all(one[:1] == one[1:2] and one[2] == one[3] for one in found)
 
 
 @pytest.mark.parametrize("protocol", ["replicated-malicious", "astra", "gmw"])

@@ -281,6 +281,12 @@ class Column(Unknown):
         return f"<secret column of {self.type}>"
 
     def _refuse(self, use: str) -> NoReturn:
+        if use == "if":
+            raise fault(
+                SecretError,
+                "nobody knows what is in this column while the program runs: it can't steer if, and, or, not",
+                "combine conditions with &, | and ~, each in brackets; choose by np.where(condition, a, b)",
+            )
         raise fault(
             SecretError,
             f"nobody knows what is in this column while the program runs, so it can't be used for {use}",
@@ -364,6 +370,7 @@ def choose(condition: Column, a: Any, b: Any) -> Column:
         valid = there if some.valid is None else there & some.valid
         return Column(some.type.nullable(), some.parts, valid)
     left, right = column_of(a), column_of(b)
+    check_lengths(condition, left, right)
     if isinstance(truth, bool):
         return left if truth else right
     x, y, kind, places, words = aligned("a choice", left, right)
@@ -380,11 +387,25 @@ def choose(condition: Column, a: Any, b: Any) -> Column:
 
 def both_valid(*columns: Column) -> Tensor | None:
     """Where all of some columns have a value."""
+    check_lengths(*columns)
     known = [column.valid for column in columns if column.valid is not None]
     result: Tensor | None = None
     for valid in known:
         result = valid if result is None or result is valid else result & valid
     return result
+
+
+def check_lengths(*columns: Column) -> None:
+    """Refuses columns of tables with other numbers of rows."""
+    secret = [column for column in columns if not is_public(column)]
+    for other in secret[1:]:
+        if len(other.value) != len(secret[0].value):
+            raise fault(
+                ProgramError,
+                f"columns of {len(secret[0].value)} and of {len(other.value)} rows: {secret[0].said()} and "
+                f"{other.said()}",
+                'join their tables first; one row goes beside all others by t.join(other, how="cross")',
+            )
 
 
 def is_public(column: Column) -> bool:

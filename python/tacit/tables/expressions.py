@@ -70,12 +70,24 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 }
 """Functions of columns, by the name under which they are known."""
 
+_SPREAD = "AVG(x * x) - AVG(x) * AVG(x) is the variance, and its SQRT the deviation"
+
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "use Table.window, or a subquery with GROUP BY",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
-    exp.Lower: "declare the category in lower case",
-    exp.Upper: "declare the category in upper case",
-    exp.Concat: "put texts together after the run",
+    exp.Concat: "write x || 'word' for a category x",
+    exp.Interval: "add days, as an integer: x + 30",
+    exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
+    exp.Stddev: _SPREAD,
+    exp.StddevSamp: _SPREAD,
+    exp.StddevPop: _SPREAD,
+    exp.Variance: _SPREAD,
+    exp.VariancePop: _SPREAD,
+    exp.Rank: "use Table.window",
+    exp.RowNumber: "use Table.window",
+    exp.LogicalOr: "write SUM(CAST(x AS INTEGER)) > 0",
+    exp.LogicalAnd: "write MIN(CAST(x AS INTEGER)) = 1",
+    exp.AggFunc: "SUM, COUNT, AVG, MIN and MAX are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
 }
@@ -100,6 +112,7 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Round: {"decimals"},
     exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
+    exp.DPipe: {"safe"},
     exp.Select: {"with_", "distinct", "from_", "joins", "where", "group", "having", "order", "limit"},
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
@@ -449,7 +462,27 @@ class Expressions:
             raise refused(node, "has no place that everybody knows")
         first = int(start.this) - 1
         last = None if length is None else max(first + int(length.this), 0)
-        return self.column(node.this).map(lambda word: word[max(first, 0) : last])
+        return self._worded(node, self.column(node.this), lambda word: word[max(first, 0) : last])
+
+    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], str]) -> Column:
+        """A category of other words."""
+        if column.type.kind != "category":
+            raise refused(node, f"is about {column.said()} of no words that everybody knows")
+        return column.map(change)
+
+    def _upper(self, node: exp.Upper) -> Column:
+        return self._worded(node, self.column(node.this), str.upper)
+
+    def _lower(self, node: exp.Lower) -> Column:
+        return self._worded(node, self.column(node.this), str.lower)
+
+    def _dpipe(self, node: exp.DPipe) -> Column:
+        left, right = self._operands(node)
+        if _is_word(left):
+            return self._worded(node, right, lambda word: left.type.words[0] + word)
+        if _is_word(right):
+            return self._worded(node, left, lambda word: word + right.type.words[0])
+        raise refused(node, "puts two columns together", "put their words together after the run")
 
     def _arrayany(self, node: exp.Expr) -> Column:
         """Whether one of a group's values compares so: it does if the least or the largest does."""

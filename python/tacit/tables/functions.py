@@ -83,7 +83,8 @@ def _sum(sign: str, apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Co
             raise fault(
                 ProgramTypeError,
                 f"`{sign}` of {left.said()} and {right.said()}",
-                "numbers have sums; dates have differences, and days can be added to them",
+                "numbers have sums; dates have differences, and days can be added to them; "
+                "x.map(lambda word: ...) makes other words",
             )
         x, y, kind, places, _ = aligned(f"`{sign}`", numeric(sign, left), numeric(sign, right))
         return made(kind, apply(x[0], y[0]), places=places, valid=valid)

@@ -67,6 +67,7 @@ OF_TABLES = {
     "apply": "use assign(x=...) with operators and NumPy's functions of columns",
     "pivot_table": "group by both keys, and make the pivot table after the run",
     "value_counts": 'use group_by("column").agg(rows="count")',
+    "size": "len(t) is the bound on rows",
     "describe": 'use group_by().agg(mean=("column", "mean"), most=("column", "max"))',
     **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "nunique")},
 }

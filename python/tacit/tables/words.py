@@ -92,6 +92,8 @@ def _values(column: Column) -> tuple[Any, list[Any]]:
         several = range(kind.low, kind.high + 1)
         days = [EPOCH + datetime.timedelta(one) for one in several] if kind.kind == "date" else several
         return column.value - kind.low, [*days]
+    if kind.kind == "decimal" and kind.high - kind.low < MOST_VALUES:
+        return column.value - kind.low, [one / kind.unit for one in range(kind.low, kind.high + 1)]
     raise fault(
         ProgramTypeError,
         f"map of {column.said()} that may have too many values to try them all",
