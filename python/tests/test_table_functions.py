@@ -109,6 +109,7 @@ EXPRESSIONS: dict[str, list[Callable[[Any], Any]]] = {
         lambda t: t.p - np.int64(3),
         lambda t: np.add(t.i, t.d) * np.subtract(1, t.x),
         lambda t: t.i.astype(float) * t.b,
+        lambda t: t.p.astype("int64") + (t.p.astype("float64") > 3),
     ],
     "roots and logarithms": [
         lambda t: np.sqrt(t.p),
@@ -383,6 +384,10 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.k.map({}), "map makes nothing"),
         (lambda t: t.x.day(), "'x', .* has no year, month or day"),
         (lambda t: t.x.like("a%"), "'x', .* has no words"),
+        (lambda t: t.x.astype("category"), "'x', .* as category"),
+        (lambda t: t["x", "p"], r"is no column\n.*\['x', 'p'\]"),
+        (lambda t: t[pd.isna(t.x)], "is no condition on columns\n.*is_null"),
+        (lambda t: np.where(pd.isna(t.x), 0, t.x), "has a condition that is no column\n.*is_null"),
         (lambda t: t.k + "_x", "x.map"),
         (
             lambda t: t.p - t.group_by().agg(m=("p", "mean")).m,
@@ -414,6 +419,7 @@ def test_what_columns_have_not_is_said_with_their_name(use: Callable[[Any], Any]
         (lambda t: t.nothing, "a table has no 'nothing'\n.*there are the columns id, i, n"),
         (lambda t: t.groupby("k"), "a table has no 'groupby'\n.*group_by"),
         (lambda t: t.x.isna(), "a column has no 'isna'\n.*is_null"),
+        (lambda t: t.k.eq("a"), "use x == y"),
         (lambda t: t.day.dt, "dates have year"),
         (lambda t: t.x.mean(), "group_by\\(\\).agg"),
         (lambda t: t.group_by("k").mean(), "a group has no 'mean'\n.*name the results"),

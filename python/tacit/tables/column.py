@@ -140,18 +140,7 @@ class Column(Unknown):
 
     def astype(self, kind: Any) -> Column:
         """Numbers as `float`, in fixed(16); as `int`, cut off behind the point; as `bool`, whether not 0."""
-        if kind not in (float, int, bool):
-            raise fault(
-                ProgramTypeError,
-                f"{self.said()} as {getattr(kind, '__name__', kind)}",
-                "columns become float, int or bool; map(f) makes words of numbers and numbers of words",
-            )
-        column = numeric("astype", self)
-        if kind is bool:
-            return self if self.type.kind == "boolean" else column != 0
-        if kind is int:
-            return _call("trunc", column)
-        return made("number", as_number(column), places=_bits(column), valid=column.valid)
+        return _call("astype", self, kind)
 
     # Comparisons and logic.
 
@@ -441,11 +430,6 @@ def numeric(what: str, value: Any) -> Column:
             hint.get(column.type.kind, "texts are shared as hashes: let their owner make numbers of them"),
         )
     return column
-
-
-def _bits(column: Column) -> int:
-    """Fraction bits of a column as a number."""
-    return column.type.places if column.type.kind == "number" else 16
 
 
 def is_real(column: Column) -> bool:

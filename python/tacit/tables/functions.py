@@ -304,6 +304,31 @@ def _sign(a: Any) -> Column:
     return made("integer", (value > 0) * 1 - (value < 0) * 1, valid=column.valid)
 
 
+def _astype(a: Any, kind: Any) -> Column:
+    import numpy as np
+
+    column = column_of(a)
+    try:
+        letter = np.dtype(kind).kind
+    except TypeError:
+        letter = "O"
+    if letter not in ("f", "i", "b"):
+        raise fault(
+            ProgramTypeError,
+            f"{column.said()} as {getattr(kind, '__name__', kind)}",
+            "columns become float, int or bool; map(f) makes words of numbers and numbers of words",
+        )
+    if letter == "b" and column.type.kind == "boolean":
+        return column
+    number = numeric("astype", column)
+    if letter == "b":
+        return number != 0
+    if letter == "i":
+        return call("trunc", number)
+    bits = number.type.places if number.type.kind == "number" else 16
+    return made("number", as_number(number), places=bits, valid=number.valid)
+
+
 # Quotients that are rounded down, and what they leave.
 
 
@@ -434,6 +459,12 @@ def _where(*operands: Any) -> Column:
     if len(operands) != 3:
         raise fault(ProgramTypeError, "np.where of a condition alone", "use t.filter(condition)")
     condition, a, b = operands
+    if isinstance(condition, bool):
+        raise fault(
+            ProgramTypeError,
+            f"np.where({condition}, ...) has a condition that is no column",
+            "use x.is_null() in the place of pd.isna(x)",
+        )
     return choose(column_of(condition), a, b)
 
 
@@ -504,6 +535,7 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
     "absolute": _abs,
     "fabs": _abs,
     "sign": _sign,
+    "astype": _astype,
     "floor_divide": _floor_divide,
     "remainder": _remainder,
     "fmod": cut_remainder,

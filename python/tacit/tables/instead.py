@@ -36,6 +36,8 @@ OF_COLUMNS = {
     "replace": "use map(dict), or np.where(x == old, new, x)",
     "where": "use np.where(condition, x, other)",
     "mask": "use np.where(condition, other, x)",
+    **{name: f"use x {sign} y" for name, sign in [("eq", "=="), ("ne", "!="), ("gt", ">"), ("lt", "<")]},
+    **{name: f"use x {sign} y" for name, sign in [("ge", ">="), ("le", "<="), ("add", "+"), ("mul", "*")]},
     "value_counts": 't.group_by("column").agg(rows="count") counts values',
     "unique": 't.select("column").distinct() has the different values',
     "shift": 't.window("name", "column", rows=2, order_by=...) sees the row before',

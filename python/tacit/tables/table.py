@@ -79,6 +79,14 @@ class Table(Unknown):
             return self.filter(key)
         if isinstance(key, list):
             return self.select(*key)
+        if isinstance(key, tuple):
+            raise fault(ProgramError, f"{key!r} is no column", f"write t[{list(key)!r}] for several")
+        if isinstance(key, bool):
+            raise fault(
+                ProgramError,
+                f"{key} is no condition on columns",
+                "use x.is_null() in the place of pd.isna(x)",
+            )
         if key not in self.columns:
             raise fault(ProgramError, f"there is no column {key!r}", f"there are {', '.join(self.columns)}")
         column = self.columns[key]
