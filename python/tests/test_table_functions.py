@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tacit
 from tacit import tables
@@ -225,7 +227,7 @@ def by_duckdb(query: str, data: pd.DataFrame) -> pd.DataFrame:
     with duckdb.connect() as base:
         base.register("frame", data)
         base.execute(
-            "create view t as select * replace (d::decimal(18, 2) as d, p::decimal(18, 1) as p, "
+            "create view t as select * replace (d::decimal(6, 2) as d, p::decimal(6, 1) as p, "
             'day::date as day, "end"::date as "end") from frame'
         )
         return base.execute(query).df()
@@ -249,6 +251,81 @@ def tables_of(listed: str) -> list[str]:
         else:
             found[-1] += letter
     return [one.strip() for one in found]
+
+
+WHOLE = st.sampled_from(["i", "n", "year(day) - 2000", 'month("end")', "cast(b as integer)"])
+EXACT = st.sampled_from(["d", "p"])
+LITERAL = st.sampled_from(["-3", "0", "2", "7"])
+
+
+def expressions(depth: int, *, whole: bool) -> st.SearchStrategy[str]:
+    """Expressions of integers and decimals, whose values are exact in both."""
+    if not depth:
+        return WHOLE if whole else EXACT
+    one = expressions(depth - 1, whole=whole)
+    other = st.one_of(one, LITERAL)
+    holds = conditions(depth - 1)
+    forms = [
+        "({0} + {1})",
+        "({0} - {1})",
+        "({0} * {1})",
+        "-({0})",
+        "abs({0})",
+        "({0} % nullif({5}, 0))",
+        "greatest({0}, {1})",
+        "least({0}, {1})",
+        "coalesce({0}, {1})",
+        "nullif({0}, {1})",
+        "case when {2} then {0} else {1} end",
+        "case when {2} then {0} end",
+    ]
+    if whole:
+        exact = expressions(depth - 1, whole=False)
+        forms += [
+            "({0} // nullif({5}, 0))",
+            "sign({3})",
+            "floor({3})",
+            "ceil({3})",
+            "round({3})",
+            "trunc({3})",
+        ]
+        forms += ["round({0}, -1)", "cast(({2}) as integer)"]
+    else:
+        exact = one
+        forms += ["round({0}, 1)", "({0} + {4})", "({0} * {4})"]
+    parts = st.tuples(one, other, holds, exact, expressions(depth - 1, whole=True), one)
+    return st.builds(lambda form, parts: form.format(*parts), st.sampled_from(forms), parts)
+
+
+def conditions(depth: int) -> st.SearchStrategy[str]:
+    several = [expressions(depth, whole=whole) for whole in (True, False)]
+    parts = st.tuples(*several, LITERAL, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]))
+    forms = [
+        "{0} {3} {1}",
+        "{1} {3} {2}",
+        "{0} {3} {2} and {1} > {2}",
+        "{0} {3} {2} or b",
+        "not ({1} {3} {0})",
+        "{0} is distinct from {2}",
+        "{1} is not null",
+        "{0} between {2} and 9",
+        "{0} in ({2}, 5)",
+    ]
+    return st.builds(lambda form, parts: form.format(*parts), st.sampled_from(forms), parts)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 999),
+    st.lists(st.one_of(*(expressions(2, whole=whole) for whole in (True, False))), min_size=3, max_size=3),
+    conditions(1),
+)
+def test_random_expressions_are_those_of_duckdb(seed: int, several: list[str], condition: str) -> None:
+    data = frame(seed).head(12)
+    listed = ", ".join(f"{one} as c{place}" for place, one in enumerate([*several, condition]))
+    query = f"select id, {listed} from t where ({condition}) is distinct from true or n > 1"
+    table = tacit.table("bank", KINDS, rows=12, unique="id", name="t")
+    same_columns(run(tacit.sql(query, t=table), data), by_duckdb(query, data))
 
 
 def test_functions_of_tacit_take_columns() -> None:
