@@ -212,7 +212,8 @@ QUERIES = {
     "choices": "greatest(i, n), least(d, p, x), greatest(n, null, 3), case when i > 3 then d else 0 end, "
     "case k when 'a' then 1 when 'b' then 2 end, case when b then p end, coalesce(i, n, -1), "
     "coalesce(d, x), nullif(n, 0), if(p > 3, 'x', 'y'), i is distinct from n, i is not distinct from n, "
-    "coalesce(k, 'none'), cast(b as int) + 1, (i > 3)::int, greatest(day, date '2000-01-01')",
+    "coalesce(k, 'none'), cast(b as int) + 1, (i > 3)::int, greatest(day, date '2000-01-01'), "
+    "greatest(k, 'b'), least(k, 'b')",
     "dates": 'extract(year from day), extract(quarter from day), extract(month from day), month("end"), '
     "extract(day from day), dayofweek(day), extract(isodow from day), date_part('day', \"end\"), "
     "date_diff('day', day, \"end\"), date_diff('month', day, \"end\"), date_diff('year', day, \"end\"), "
@@ -281,15 +282,8 @@ def expressions(depth: int, *, whole: bool) -> st.SearchStrategy[str]:
     ]
     if whole:
         exact = expressions(depth - 1, whole=False)
-        forms += [
-            "({0} // nullif({5}, 0))",
-            "sign({3})",
-            "floor({3})",
-            "ceil({3})",
-            "round({3})",
-            "trunc({3})",
-        ]
-        forms += ["round({0}, -1)", "cast(({2}) as integer)"]
+        forms += ["({0} // nullif({5}, 0))", "sign({3})", "round({0}, -1)", "cast(({2}) as integer)"]
+        forms += [f"cast({how}({{3}}) as bigint)" for how in ("floor", "ceil", "round", "trunc")]
     else:
         exact = one
         forms += ["round({0}, 1)", "({0} + {4})", "({0} * {4})"]
@@ -461,6 +455,7 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.k.map({}), "map makes nothing"),
         (lambda t: t.x.day(), "'x', .* has no year, month or day"),
         (lambda t: t.x.like("a%"), "'x', .* has no words"),
+        (lambda t: t.x * 1e-25, "too small to stand beside a column"),
         (lambda t: t.x.astype("category"), "'x', .* as category"),
         (lambda t: t["x", "p"], r"is no column\n.*\['x', 'p'\]"),
         (lambda t: t[pd.isna(t.x)], "is no condition on columns\n.*is_null"),
@@ -533,6 +528,8 @@ def test_a_table_is_not_changed() -> None:
         ("cast(d as integer)", "ROUND"),
         ("power(2, n)", "exponent of \\*\\*"),
         ("5 // 2 + i", "everybody knows"),
+        ("d // 2", "is of integers\n.*TRUNC"),
+        ("floor(d) // 2", "is of integers"),
     ],
 )
 def test_what_sql_has_not_is_said(expression: str, says: str) -> None:

@@ -326,7 +326,10 @@ def column_of(value: Any) -> Column:
         if exact.is_finite():
             places = max(0, -int(exact.normalize().as_tuple().exponent))
             places = min(places, MOST_PLACES)
-            return made("decimal" if places else "integer", round(exact.scaleb(places)), places=places)
+            steps = round(exact.scaleb(places))
+            if steps or not exact:
+                return made("decimal" if places else "integer", steps, places=places)
+            raise fault(ProgramError, f"{value!r} is too small to stand beside a column", "take other units")
     if is_missing(value):
         raise fault(
             ProgramTypeError,

@@ -234,6 +234,11 @@ class Expressions:
             operands = self._operands(node)
             if isinstance(node, _ARITHMETIC):
                 _check_numbers(node, *operands)
+            if isinstance(node, exp.IntDiv) and not all(
+                node.args[part].is_type(*exp.DataType.INTEGER_TYPES) for part in ("this", "expression")
+            ):
+                # DuckDB divides others without cutting anything off.
+                raise refused(node, "is of integers", "write TRUNC(a / b), or CAST(a AS BIGINT) // b")
             made_of: Column = make(*operands)
             return made_of
         if type(node) in _FUNCTIONS:

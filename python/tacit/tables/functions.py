@@ -16,6 +16,7 @@ from tacit._functions import maximum as _maximum
 from tacit._functions import minimum as _minimum
 from tacit._functions import where
 from tacit._location import fault
+from tacit._tensor import Tensor
 from tacit.dtypes import fixed, int64
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.column import (
@@ -37,8 +38,6 @@ from tacit.tables.column import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from tacit._tensor import Tensor
 
 
 def call(name: str, *operands: Any, **options: Any) -> Column:
@@ -419,6 +418,10 @@ def _extreme(
         if kind in ("text", "boolean"):
             raise fault(ProgramTypeError, f"`{name}` of {a.said()} and {b.said()}", "use | and & on bools")
         made_of = (clear if is_public(a) and is_public(b) else pick)(x[0], y[0])
+        if kind == "category" and isinstance(made_of, Tensor):
+            # Words that it can't be any more aren't its.
+            low, high = made_of._kind.low, made_of._kind.high
+            made_of, words = made_of - low, words[low : high + 1]
         return made(kind, made_of, places=places, valid=valid, words=words)
 
     def applied(*several: Any) -> Column:
