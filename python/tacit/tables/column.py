@@ -266,6 +266,9 @@ class Column(Unknown):
     def __len__(self) -> int:
         self._refuse("a length")
 
+    def __iter__(self) -> NoReturn:
+        self._refuse("a loop")
+
     def __repr__(self) -> str:
         return f"<secret column of {self.type}>"
 

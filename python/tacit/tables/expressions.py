@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -46,6 +46,12 @@ _PAIRS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.IntDiv: cut_quotient,
     exp.NullSafeEQ: lambda a, b: _same(a, b),
     exp.NullSafeNEQ: lambda a, b: ~_same(a, b),
+}
+
+# Python's decimal numbers cut quotients off, as SQL does.
+_PUBLIC: dict[type[exp.Expr], Callable[[Decimal, Decimal], Decimal]] = {
+    exp.Mod: lambda a, b: a % b,
+    exp.IntDiv: lambda a, b: a // b,
 }
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv)
@@ -239,6 +245,8 @@ class Expressions:
             ):
                 # DuckDB divides others without cutting anything off.
                 raise refused(node, "is of integers", "write TRUNC(a / b), or CAST(a AS BIGINT) // b")
+            if type(node) in _PUBLIC and all(map(is_public, operands)) and operands[1].value:
+                return column_of(_PUBLIC[type(node)](*map(_exactly, operands)))
             made_of: Column = make(*operands)
             return made_of
         if type(node) in _FUNCTIONS:
@@ -266,8 +274,10 @@ class Expressions:
         value, places = self.column(node.this), node.args.get("decimals")
         known = column_of(0) if places is None else self.column(places)
         _check_numbers(node, value)
-        if is_public(value) or not is_public(known) or known.type.kind != "integer":
-            raise refused(node, "is of a number that everybody knows, or to places that nobody does")
+        if not is_public(known) or known.type.kind != "integer":
+            raise refused(node, "is to places that nobody knows")
+        if is_public(value):
+            return column_of(_exactly(value).quantize(Decimal(1).scaleb(-known.value), ROUND_HALF_UP))
         return value.round(known.value)
 
     def _log(self, node: exp.Log) -> Column:
@@ -532,6 +542,11 @@ def _called(node: exp.Expr, name: str, *operands: Column) -> Column:
     if not math.isfinite(value):
         raise refused(node, "has no value")
     return column_of(value)
+
+
+def _exactly(column: Column) -> Decimal:
+    """A public number."""
+    return Decimal(int(column.value)) / column.type.unit
 
 
 def _check_numbers(node: exp.Expr, *operands: Column) -> None:

@@ -19,7 +19,9 @@ def no_attribute(what: str, name: str, instead: Mapping[str, str]) -> AttributeE
     return AttributeError(str(fault(ProgramError, f"a {what} has no {name!r}", hint)))
 
 
-_ONE = 'one number of all rows is t.group_by().agg(x=("column", "{}"))'
+_ONE = (
+    'one of all rows is t.group_by().agg(x=("column", "{}")), and t.join(it, how="cross") has it beside each'
+)
 
 OF_COLUMNS = {
     **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count")},

@@ -60,6 +60,9 @@ class Table(Unknown):
         """How many rows there may be."""
         return len(self.valid)
 
+    def __iter__(self) -> NoReturn:
+        self._refuse("a loop over its rows")
+
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
