@@ -27,31 +27,31 @@ ahead of time what runs need, for protocols in two phases.
 from tacit import circuits, crypto, learn, nn, onnx, tables
 from tacit._branch import cond, switch
 from tacit._circuit import Circuit, bits, bytes_of, circuit
-from tacit._elementary import (
+from tacit._columnwise import (
+    clip,
     divide,
     exp,
     log,
+    maximum,
+    minimum,
     normal_cdf,
     reciprocal,
+    relu,
     rsqrt,
     sigmoid,
-    softmax,
     sqrt,
     tanh,
+    where,
 )
+from tacit._elementary import softmax
 from tacit._functions import (
     argmax,
     argmin,
-    clip,
     concatenate,
     dot,
-    maximum,
-    minimum,
-    relu,
     shuffle,
     sigmoid3,
     stack,
-    where,
     windows,
 )
 from tacit._handles import Kept, Revealed, Secret

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +13,8 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -24,7 +27,7 @@ from tacit._sklearn import check_fitted, folded, labels_of
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 BOOSTED = (GradientBoostingClassifier, GradientBoostingRegressor)
+HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 NETWORKS = (MLPClassifier, MLPRegressor)
 
 _TOLERANCE = 1e-6
@@ -65,7 +69,7 @@ class Tree:
 
 def is_known(estimator: Any) -> bool:
     """Whether it is an estimator of these kinds."""
-    return isinstance(estimator, TREES + FORESTS + BOOSTED + NETWORKS)
+    return isinstance(estimator, TREES + FORESTS + BOOSTED + HISTOGRAMS + NETWORKS)
 
 
 def trained(
@@ -108,7 +112,9 @@ def trees(estimator: Any) -> tuple[list[Tree], dict[str, Any]]:
     name = type(estimator).__name__
     labels = labels_of(estimator)
     features = int(estimator.n_features_in_)
-    if isinstance(estimator, BOOSTED):
+    if isinstance(estimator, HISTOGRAMS):
+        _check_plain(estimator, name)
+    if isinstance(estimator, BOOSTED + HISTOGRAMS):
         read = _boosted(estimator, len(labels))
     else:
         one = isinstance(estimator, TREES)
@@ -144,26 +150,58 @@ def network(estimator: Any) -> tuple[list[Array], list[Array], dict[str, Any]]:
     return [*map(_floats, estimator.coefs_)], [*map(_floats, estimator.intercepts_)], public
 
 
+def _check_plain(estimator: Any, name: str) -> None:
+    """Refuses splits by sets of categories, and predictions that are functions of sums."""
+    if estimator.is_categorical_ is not None and estimator.is_categorical_.any():
+        features = ", ".join(map(str, np.flatnonzero(estimator.is_categorical_)))
+        raise InputError(
+            f"the {name} splits by categories (feature {features}), which isn't supported: train it with "
+            "categorical_features=None, on columns of 0 and 1 for each category"
+        )
+    if not is_classifier(estimator) and estimator.loss in ("poisson", "gamma"):
+        raise InputError(
+            f"the {name} has loss={estimator.loss!r}, and predicts exponentials of what its trees add up to: "
+            "train it on the logarithms of y"
+        )
+
+
 def _tree(tree: Any) -> Tree:
-    """A tree of scikit-learn's: nodes that ask, and leaves, each with a number of its own."""
-    is_leaf = tree.children_left < 0
-    asks = np.flatnonzero(~is_leaf)
-    leaves = np.flatnonzero(is_leaf)
-    number = {int(node): place for place, node in enumerate(asks)}
-    row = {int(node): place for place, node in enumerate(leaves)}
-    paths = np.zeros((len(leaves), len(asks)), dtype=np.int64)
+    """A tree of scikit-learn's."""
+    values = np.asarray(tree.value, dtype=float)[:, 0, :]
+    return _grown(tree.children_left, tree.children_right, tree.feature, tree.threshold, values)
+
+
+def _of_histograms(nodes: Any) -> Tree:
+    """A tree that was grown by histograms, whose thresholds are numbers all the same."""
+    is_leaf = nodes["is_leaf"].astype(bool)
+    left, right = (np.where(is_leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
+    return _grown(left, right, nodes["feature_idx"], nodes["num_threshold"], nodes["value"].reshape(-1, 1))
+
+
+def _grown(left: Any, right: Any, features: Any, thresholds: Any, values: Any) -> Tree:
+    """A tree by its nodes that ask and its leaves, each with a number of its own."""
+    paths: dict[int, tuple[tuple[int, int], ...]] = {}
+    asks: list[int] = []
     waiting: list[tuple[int, tuple[tuple[int, int], ...]]] = [(0, ())]
     while waiting:
         node, path = waiting.pop()
-        if node in row:
-            for asked, sign in path:
-                paths[row[node], asked] = sign
-            continue
-        own = number[node]
-        waiting.append((int(tree.children_left[node]), (*path, (own, -1))))
-        waiting.append((int(tree.children_right[node]), (*path, (own, 1))))
-    values = np.asarray(tree.value, dtype=float)[leaves, 0, :]
-    return Tree(tree.feature[asks].astype(np.int64), _floats(tree.threshold[asks]), paths, values)
+        if left[node] < 0:
+            paths[node] = path
+        elif thresholds[node] == np.inf:
+            # It tells what is missing from what isn't, and queries have nothing that is.
+            waiting.append((int(left[node]), path))
+        else:
+            asks.append(node)
+            waiting += [(int(left[node]), (*path, (node, -1))), (int(right[node]), (*path, (node, 1)))]
+    asks, leaves = sorted(asks), sorted(paths)
+    number = {node: place for place, node in enumerate(asks)}
+    signs = np.zeros((len(leaves), len(asks)), dtype=np.int64)
+    for place, leaf in enumerate(leaves):
+        for node, sign in paths[leaf]:
+            signs[place, number[node]] = sign
+    return Tree(
+        np.asarray(features[asks], dtype=np.int64), _floats(thresholds[asks]), signs, _floats(values[leaves])
+    )
 
 
 def _of_classes(values: Array, classes: int) -> Array:
@@ -178,17 +216,27 @@ def _boosted(estimator: Any, classes: int) -> list[Tree]:
     """Trees one after another, each for one score, and what comes before the first."""
     scores = classes if classes > 2 else 1
     read = []
-    for stage in estimator.estimators_:
-        for place, part in enumerate(stage):
-            tree = _tree(part.tree_)
+    for stage in _stages(estimator):
+        for place, tree in enumerate(stage):
             values = np.zeros((len(tree.values), scores))
-            values[:, place] = estimator.learning_rate * tree.values[:, 0]
+            values[:, place] = tree.values[:, 0]
             read.append(replace(tree, values=values))
     zeros = np.zeros((1, int(estimator.n_features_in_)))
-    own = estimator.decision_function(zeros) if classes else estimator.predict(zeros)
+    own = _asked(estimator.decision_function if classes else estimator.predict, zeros)
     before = np.reshape(own, (1, scores)) - sum(tree.scores(zeros) for tree in read)
     # Where everything starts: one leaf of the first tree is reached by every row.
     return [replace(read[0], values=read[0].values + before), *read[1:]]
+
+
+def _stages(estimator: Any) -> Iterator[list[Tree]]:
+    """The trees of each stage, one for each score, with the values that they add."""
+    if isinstance(estimator, HISTOGRAMS):
+        # scikit-learn has no other name for them; `_check_scores` says if they are something else.
+        yield from ([_of_histograms(part.nodes) for part in stage] for stage in estimator._predictors)
+        return
+    for stage in estimator.estimators_:
+        trees = (_tree(part.tree_) for part in stage)
+        yield [replace(tree, values=estimator.learning_rate * tree.values) for tree in trees]
 
 
 def _check_scores(estimator: Any, name: str, read: list[Tree], features: int, classes: int) -> None:
@@ -197,14 +245,21 @@ def _check_scores(estimator: Any, name: str, read: list[Tree], features: int, cl
     spread = float(np.abs(thresholds).max(initial=1.0))
     probes = np.random.default_rng(0).uniform(-spread, spread, (16, features)).astype(np.float32)
     found = np.sum([tree.scores(probes.astype(np.float64)) for tree in read], axis=0)
-    if isinstance(estimator, BOOSTED) and classes:
-        own = np.reshape(estimator.decision_function(probes), found.shape)
+    if isinstance(estimator, BOOSTED + HISTOGRAMS) and classes:
+        own = np.reshape(_asked(estimator.decision_function, probes), found.shape)
     elif classes:
-        own = _of_classes(estimator.predict_proba(probes), classes)
+        own = _of_classes(_asked(estimator.predict_proba, probes), classes)
     else:
-        own = np.reshape(estimator.predict(probes), found.shape)
+        own = np.reshape(_asked(estimator.predict, probes), found.shape)
     if np.abs(own - found).max() > _TOLERANCE * max(1.0, float(np.abs(own).max())):
         raise InputError(f"the {name} does something else with its trees than to add them up")
+
+
+def _asked(predict: Callable[[Any], Any], rows: Any) -> Any:
+    """What an estimator says of rows, but not that its columns have no names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return predict(rows)
 
 
 def _floats(values: Any) -> Array:

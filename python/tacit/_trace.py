@@ -21,6 +21,7 @@ from tacit._values import a as _a
 from tacit._views import scope_of
 from tacit.dtypes import DType, fixed
 from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.column import Column
 from tacit.tables.reveal import RevealedTable, revealed
 from tacit.tables.schema import SecretTable
 from tacit.tables.table import Table, of_inputs
@@ -184,6 +185,12 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
         )
     if isinstance(value, Selection):
         value._refuse("tacit.reveal")
+    if isinstance(value, Column):
+        raise fault(
+            ProgramTypeError,
+            "tacit.reveal takes a table, and this is a column of one",
+            'reveal t.select("column"), so that rows that do not count stay out',
+        )
     if not isinstance(value, Tensor):
         raise fault(
             ProgramTypeError,

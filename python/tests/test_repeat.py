@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def clipped(x: Any) -> tacit.Tensor:
+def clipped(x: tacit.Tensor) -> tacit.Tensor:
     return tacit.clip(x, -8, 8)
 
 

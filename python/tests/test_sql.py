@@ -72,6 +72,12 @@ QUERIES = [
     "select id, cast(days as bigint) as days, days::double as x, cost::decimal(18, 3) as cost, "
     "try_cast(dose as double) as dose from stays",
     'select id as "order 0", days as "order by" from stays order by days, cost',
+    "select ward, count(*) filter (where days > 20) as long, sum(days) filter (where dose > 0) as days, "
+    "count(dose) filter (where id < 20 or cost > 500) as doses, count(distinct id) "
+    "filter (where days > 9) as ids from stays group by ward",
+    "select count_if(days > 20) as n, avg(cost) filter (where ward = 'west') as mean, "
+    "max(days) filter (where days < 0) as none from stays",
+    "select upper(ward) as a, lower(ward || '_X') as b, 'no ' || ward as c from stays",
     "select s.id, s.days from stays s "
     "where exists (select * from stays t where t.id = s.id and t.days <> s.days)",
 ]
@@ -143,8 +149,11 @@ def test_random_filters_and_groups() -> None:
     [
         ("select sum(days) over (partition by id) as s from stays", "Window .* not supported"),
         ("select days from stays offset 3", "OFFSET"),
-        ("select lower(ward) as w from stays", "Lower .* not supported"),
-        ("select stddev(days) as s from stays", "Stddev"),
+        ("select ward || ward as w from stays", "puts two columns together"),
+        ("select upper(id) as w from stays", "Upper .* no words that everybody"),
+        ("select median(days) as m from stays", "SUM, COUNT, AVG"),
+        ("select born + interval 1 year as y from people", "add days"),
+        ("select stddev(days) as s from stays", r"Stddev .*\n.*AVG\(x \* x\)"),
         ("select s.id from stays s join people p on s.days < p.age", "joins each row with each"),
         ("select s.id from stays s join stays t on s.id = t.id", "many rows of t may match"),
         ("select id from stays s full join people p using (id)", "not supported"),

@@ -474,7 +474,7 @@ def test_columns_compute_as_in_sql() -> None:
                 taxed=lambda t: t["cost"] * 1.25 - t["days"],
                 dear=lambda t: tables.when(t["cost"] > 5000, t["days"], 0),
                 compass=lambda t: t["ward"].like("%st"),
-                first=lambda t: t["ward"].map_words(lambda word: word[0].upper()),
+                first=lambda t: t["ward"].map(lambda word: word[0].upper()),
                 twice=lambda t: t["dose"] * t["days"],
             ).select("part", "taxed", "dear", "compass", "first", "twice"),
         }

@@ -12,6 +12,8 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -57,12 +59,15 @@ CLASSIFIERS = [
     RandomForestClassifier(5, random_state=0),
     ExtraTreesClassifier(5, max_depth=4, random_state=0),
     GradientBoostingClassifier(n_estimators=5, random_state=0),
+    HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=8, min_samples_leaf=5, random_state=0),
     make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
 ]
 REGRESSORS = [
     DecisionTreeRegressor(max_depth=4, random_state=0),
     RandomForestRegressor(5, max_leaf_nodes=12, random_state=0),
     GradientBoostingRegressor(n_estimators=8, random_state=0),
+    HistGradientBoostingRegressor(max_iter=8, max_leaf_nodes=8, min_samples_leaf=5, random_state=0),
+    HistGradientBoostingRegressor(loss="quantile", quantile=0.7, max_iter=3, min_samples_leaf=5),
 ]
 
 
@@ -72,6 +77,33 @@ def test_classes_by_trees_are_scikit_learns(estimator: Any, classes: int) -> Non
     x, y = IRIS
     got, clear = predicted(estimator, (x, y if classes == 3 else y > 0), units=0.1)
     np.testing.assert_array_equal(got, clear)
+
+
+def test_a_model_that_was_trained_with_missing_values_predicts_rows_that_have_none() -> None:
+    x, y = DIABETES
+    trained = x.copy()
+    # Where more than half is missing, trees ask whether it is.
+    trained[np.random.default_rng(4).random(x.shape) < 0.6] = np.nan
+    estimator = HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=5).fit(trained[ROWS:], y[ROWS:])
+    asked = np.concatenate([part.nodes["num_threshold"] for (part,) in estimator._predictors])
+    assert np.isinf(asked).any()
+    model = learn.from_sklearn(estimator)
+    with tacit.local() as run:
+        got = run(
+            model.public.plan(ROWS, owner="owner", client="client"),
+            owner=model.parameters(),
+            client=model.public.queries(x[:ROWS]),
+        )
+    np.testing.assert_allclose(model.public.decode(got), estimator.predict(x[:ROWS]), atol=1e-4)
+    with pytest.raises(InputError, match="fill in or leave out what is missing"):
+        model.public.queries(trained[:ROWS])
+
+
+def test_a_frame_with_names_trains_a_model_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    x, y = load_iris(return_X_y=True, as_frame=True)
+    for estimator in (HistGradientBoostingClassifier(max_iter=2), GradientBoostingClassifier(n_estimators=2)):
+        learn.from_sklearn(estimator.fit(x, y))
+    assert not [str(one.message) for one in recwarn]
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda one: type(one).__name__)
@@ -184,6 +216,21 @@ def test_what_is_public_is_read_as_it_was_written(public: Any, tmp_path: Path) -
             ),
             "does something else with its trees",
         ),
+        (
+            lambda: learn.from_sklearn(
+                HistGradientBoostingClassifier(max_iter=2, categorical_features=[1, 3]).fit(
+                    np.round(IRIS[0]), IRIS[1]
+                )
+            ),
+            "splits by categories (feature 1, 3)",
+        ),
+        (
+            lambda: learn.from_sklearn(
+                HistGradientBoostingRegressor(max_iter=2, loss="poisson").fit(IRIS[0], IRIS[1] + 1)
+            ),
+            "loss='poisson'",
+        ),
+        (lambda: learn.from_sklearn(HistGradientBoostingRegressor()), "is not fitted"),
         (lambda: learn.Forest(features=2, trees=1, leaves=2, bounds=learn.Bounds(bias=2.0**40)), "no room"),
         (lambda: learn.Network(features=2, layers=(1,), activation="sine"), "isn't one of identity"),
     ],

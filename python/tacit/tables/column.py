@@ -5,25 +5,31 @@ from __future__ import annotations
 import bisect
 import datetime
 import decimal
+import fractions
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import where
 from tacit._handles import Unknown
 from tacit._location import fault
-from tacit._ranges import within
 from tacit._tensor import Tensor
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
+from tacit.tables import dates as _dates
 from tacit.tables import words as _words
-from tacit.tables.types import EPOCH, ColumnType, Kind, day_of, halves, hash_of
+from tacit.tables.instead import OF_COLUMNS, no_attribute
+from tacit.tables.types import ColumnType, Kind, day_of, halves, hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 NUMERIC = ("integer", "decimal", "number")
 
 MOST_PLACES = 18
 """Decimal places of products and sums."""
+
+EXACT_PLACES = 9
+"""Decimal places of public numbers that count as decimals; others are numbers."""
 
 
 class Column(Unknown):
@@ -35,9 +41,11 @@ class Column(Unknown):
     A public value is a column too, whose parts are numbers of Python's; there it stands in every row.
     """
 
-    __slots__ = ("parts", "type", "valid")
+    __slots__ = ("name", "parts", "type", "valid")
 
     def __init__(self, kind: ColumnType, parts: tuple[Any, ...], valid: Tensor | None = None) -> None:
+        # What a table called it when it was last asked for it, so that errors can.
+        self.name = ""
         self.type = kind
         self.parts = parts
         # Where there is a value; everywhere, if it is `None`.
@@ -60,37 +68,79 @@ class Column(Unknown):
     def holds(self) -> Any:
         """Where a column of bools is true: neither false nor null."""
         if self.type.kind != "boolean":
-            raise fault(ProgramTypeError, f"a condition is needed, not {self.type}", "compare first")
+            raise fault(ProgramTypeError, f"a condition is needed, not {self.said()}", "compare first")
         return self.value if self.valid is None else self.value & self.valid
+
+    def said(self) -> str:
+        """What an error calls it."""
+        return f"{self.name!r}, which is {self.type}," if self.name else str(self.type)
 
     # Arithmetic.
 
     def __add__(self, other: Any) -> Column:
-        return _arithmetic("+", self, other, lambda a, b: a + b)
+        return _call("add", self, other)
 
     def __radd__(self, other: Any) -> Column:
-        return _arithmetic("+", other, self, lambda a, b: a + b)
+        return _call("add", other, self)
 
     def __sub__(self, other: Any) -> Column:
-        return _arithmetic("-", self, other, lambda a, b: a - b)
+        return _call("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Column:
-        return _arithmetic("-", other, self, lambda a, b: a - b)
+        return _call("subtract", other, self)
 
     def __mul__(self, other: Any) -> Column:
-        return _product(self, column_of(other))
+        return _call("multiply", self, other)
 
     def __rmul__(self, other: Any) -> Column:
-        return _product(column_of(other), self)
+        return _call("multiply", other, self)
 
     def __truediv__(self, other: Any) -> Column:
-        return _quotient(self, column_of(other))
+        return _call("divide", self, other)
 
     def __rtruediv__(self, other: Any) -> Column:
-        return _quotient(column_of(other), self)
+        return _call("divide", other, self)
 
     def __neg__(self) -> Column:
         return 0 - self
+
+    def __floordiv__(self, other: Any) -> Column:
+        return _call("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Column:
+        return _call("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Column:
+        return _call("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Column:
+        return _call("remainder", other, self)
+
+    def __pow__(self, exponent: Any) -> Column:
+        return _call("power", self, exponent)
+
+    def __rpow__(self, base: Any) -> Column:
+        return _call("power", base, self)
+
+    def __abs__(self) -> Column:
+        return _call("absolute", self)
+
+    abs = __abs__
+
+    def __round__(self, decimals: int | None = None) -> Column:
+        return self.round(decimals or 0)
+
+    def round(self, decimals: int = 0) -> Column:
+        """To so many decimal places, ties away from 0: a decimal of so many, or an integer."""
+        return _call("round", self, decimals)
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Column:
+        """At least `lower` and at most `upper`, which may be columns; or one of them."""
+        return _call("clip", self, lower, upper)
+
+    def astype(self, kind: Any) -> Column:
+        """Numbers as `float`, in fixed(16); as `int`, cut off behind the point; as `bool`, whether not 0."""
+        return _call("astype", self, kind)
 
     # Comparisons and logic.
 
@@ -123,6 +173,13 @@ class Column(Unknown):
         return _logic(self, column_of(other), every=False)
 
     __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Column:
+        one = column_of(other)
+        self.holds(), one.holds()
+        return made("boolean", self.value ^ one.value, valid=both_valid(self, one))
+
+    __rxor__ = __xor__
 
     def __invert__(self) -> Column:
         self.holds()
@@ -161,20 +218,23 @@ class Column(Unknown):
 
     def year(self) -> Column:
         """The year of a date: a comparison for each year in its range but one."""
-        first, last = self._years()
-        starts = [day_of(datetime.date(year, 1, 1)) for year in range(first + 1, last + 1)]
-        return made("integer", _count(self.value, starts) + first, valid=self.valid)
+        return _dates.year(self)
 
     def month(self) -> Column:
         """The month of a date, from 1 to 12: a comparison for each month in its range but one."""
-        first, last = self._years()
-        months = [
-            day_of(datetime.date(year, month, 1)) for year in range(first, last + 1) for month in range(1, 13)
-        ]
-        passed = _count(self.value, months[1:])
-        years = _count(self.value, months[12::12])
-        month = passed - 12 * years + 1
-        return made("integer", month if isinstance(month, int) else within(month, 1, 12), valid=self.valid)
+        return _dates.month(self)
+
+    def day(self) -> Column:
+        """The day of a date in its month, from 1: a comparison for each month in its range but one."""
+        return _dates.day(self)
+
+    def quarter(self) -> Column:
+        """The quarter of a date, from 1 to 4: a comparison for each quarter in its range but one."""
+        return _dates.quarter(self)
+
+    def weekday(self) -> Column:
+        """The day of a date in its week, from 0, Monday, to 6, Sunday."""
+        return _dates.weekday(self)
 
     def like(self, pattern: str) -> Column:
         """Whether a category's word matches a pattern of SQL: `%` is any text, `_` a letter.
@@ -183,33 +243,54 @@ class Column(Unknown):
         """
         return _words.among(self, _words.matcher(pattern))
 
-    def map_words(self, change: Callable[[str], str]) -> Column:
-        """A category of other words, what `change` makes of each: a comparison for each word."""
+    def map(self, change: Callable[[Any], Any] | Mapping[Any, Any]) -> Column:
+        """What a function or a dict makes of each value: numbers, words or bools; null where that is `None`.
+
+        Of categories, bools and integers of up to 10,000 values, all of which are tried while the program is
+        traced: a comparison for each place where the result changes otherwise than by the usual step. A dict
+        has nulls for what it doesn't have.
+        """
         return _words.mapped(self, change)
 
-    def _years(self) -> tuple[int, int]:
-        if self.type.kind != "date":
-            raise fault(
-                ProgramTypeError, f"{self.type} has no year", "declare the column as date(first, last)"
-            )
-        ends = [EPOCH + datetime.timedelta(days) for days in (self.type.low, self.type.high)]
-        return ends[0].year, ends[1].year
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__":
+            self._refuse(f"np.{ufunc.__name__}.{method}")
+        return _call(ufunc.__name__, *inputs, **options)
 
-    def __array_ufunc__(self, ufunc: Any, *_: object, **__: object) -> NoReturn:
-        self._refuse(f"np.{ufunc.__name__}")
+    def __array_function__(self, function: Any, _types: object, inputs: Any, options: Any) -> Any:
+        return _call(function.__name__, *inputs, **options)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute("column", name, OF_COLUMNS)
 
     def __len__(self) -> int:
         self._refuse("a length")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("a loop")
 
     def __repr__(self) -> str:
         return f"<secret column of {self.type}>"
 
     def _refuse(self, use: str) -> NoReturn:
+        if use == "if":
+            raise fault(
+                SecretError,
+                "nobody knows what is in this column while the program runs: it can't steer if, and, or, not",
+                "combine conditions with &, | and ~, each in brackets; choose by np.where(condition, a, b)",
+            )
         raise fault(
             SecretError,
             f"nobody knows what is in this column while the program runs, so it can't be used for {use}",
-            "use operators on columns, tables.when(condition, a, b), filter, group_by and join",
+            "use operators on columns, np.where(condition, a, b), is_null(), filter, group_by and join",
         )
+
+
+def _call(name: str, *operands: Any, **options: Any) -> Column:
+    """A function of columns by its name."""
+    from tacit.tables.functions import call
+
+    return call(name, *operands, **options)
 
 
 def made(
@@ -241,13 +322,23 @@ def column_of(value: Any) -> Column:
         return Column(ColumnType("category", words=(value,), high=0), (0,))
     if isinstance(value, (datetime.date, datetime.datetime)):
         return made("date", day_of(value))
-    if isinstance(value, (int, float, decimal.Decimal)) or hasattr(value, "item"):
-        plain = value.item() if hasattr(value, "item") else value
-        exact = decimal.Decimal(str(plain))
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        return column_of(value.item())
+    if isinstance(value, (int, float, decimal.Decimal)):
+        exact = decimal.Decimal(str(value))
         if exact.is_finite():
-            places = max(0, -int(exact.as_tuple().exponent))
-            if places <= MOST_PLACES:
-                return made("decimal" if places else "integer", int(exact.scaleb(places)), places=places)
+            places = max(0, -int(exact.normalize().as_tuple().exponent))
+            places = min(places, MOST_PLACES)
+            steps = round(exact.scaleb(places))
+            if steps or not exact:
+                return made("decimal" if places else "integer", steps, places=places)
+            raise fault(ProgramError, f"{value!r} is too small to stand beside a column", "take other units")
+    if is_missing(value):
+        raise fault(
+            ProgramTypeError,
+            "a missing value beside a column",
+            "x.is_null() says where there is none; np.where(condition, x, None) makes some",
+        )
     raise fault(
         ProgramTypeError,
         f"{value!r} can't stand beside a column",
@@ -255,9 +346,17 @@ def column_of(value: Any) -> Column:
     )
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a public value is none: `None`, NaN, NaT or NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, decimal.Decimal)) and value != value
+
+
 def choose(condition: Column, a: Any, b: Any) -> Column:
     """`a` where the condition holds, else `b`; `None` is null."""
     truth = condition.holds()
+    a, b = (None if is_missing(one) else one for one in (a, b))
     if a is None or b is None:
         some = column_of(b if a is None else a)
         there = truth if b is None else _opposite(truth)
@@ -266,9 +365,10 @@ def choose(condition: Column, a: Any, b: Any) -> Column:
         valid = there if some.valid is None else there & some.valid
         return Column(some.type.nullable(), some.parts, valid)
     left, right = column_of(a), column_of(b)
+    check_lengths(condition, left, right)
     if isinstance(truth, bool):
         return left if truth else right
-    x, y, kind, places, words = _aligned("a choice", left, right)
+    x, y, kind, places, words = aligned("a choice", left, right)
     chosen = tuple(where(truth, one, other) for one, other in zip(x, y, strict=True))
     valid = None
     if left.valid is not None or right.valid is not None:
@@ -282,11 +382,25 @@ def choose(condition: Column, a: Any, b: Any) -> Column:
 
 def both_valid(*columns: Column) -> Tensor | None:
     """Where all of some columns have a value."""
+    check_lengths(*columns)
     known = [column.valid for column in columns if column.valid is not None]
     result: Tensor | None = None
     for valid in known:
         result = valid if result is None or result is valid else result & valid
     return result
+
+
+def check_lengths(*columns: Column) -> None:
+    """Refuses columns of tables with other numbers of rows."""
+    secret = [column for column in columns if not is_public(column)]
+    for other in secret[1:]:
+        if len(other.value) != len(secret[0].value):
+            raise fault(
+                ProgramError,
+                f"columns of {len(secret[0].value)} and of {len(other.value)} rows: {secret[0].said()} and "
+                f"{other.said()}",
+                'join their tables first; one row goes beside all others by t.join(other, how="cross")',
+            )
 
 
 def is_public(column: Column) -> bool:
@@ -305,13 +419,38 @@ def as_number(column: Column, bits: int = 16) -> Any:
     return number / kind.unit if kind.unit > 1 else number
 
 
+def numeric(what: str, value: Any) -> Column:
+    """A column of numbers: bools count as 0 and 1.
+
+    Raises:
+        ProgramTypeError: It holds something else.
+    """
+    column = column_of(value)
+    if column.type.kind == "boolean":
+        return made("integer", column.value + 0, valid=column.valid)
+    if column.type.kind not in NUMERIC:
+        hint = {"date": "x.year(), x - y and their like are numbers", "category": "x.map(dict) makes some"}
+        raise fault(
+            ProgramTypeError,
+            f"{what} of {column.said()} that isn't numbers",
+            hint.get(column.type.kind, "texts are shared as hashes: let their owner make numbers of them"),
+        )
+    return column
+
+
+def is_real(column: Column) -> bool:
+    """Whether it is a number in fixed point, or a public one that isn't to be a decimal."""
+    kind = column.type
+    return kind.kind == "number" or (kind.places > EXACT_PLACES and is_public(column))
+
+
 def scaled(column: Column, places: int) -> Any:
     """The raw values of a decimal or an integer, of so many places."""
     more = places - column.type.places
     return column.value * 10**more if more else column.value
 
 
-def _aligned(
+def aligned(
     what: str, a: Column, b: Column
 ) -> tuple[tuple[Any, ...], tuple[Any, ...], Kind, int, tuple[str, ...]]:
     """The parts of two columns in one type: its kind, its places and words."""
@@ -323,11 +462,11 @@ def _aligned(
         x, y, words = _words.together(a, b)
         return (x,), (y,), "category", 0, words
     if kinds == {"date", "category"}:
-        a, b = (_as_date(one) for one in (a, b))
+        a, b = (as_date(one) for one in (a, b))
         kinds = {"date"}
     if kinds <= set(NUMERIC):
-        if "number" in kinds:
-            bits = max(one.type.places for one in (a, b) if one.type.kind == "number")
+        if is_real(a) or is_real(b):
+            bits = max((one.type.places for one in (a, b) if one.type.kind == "number"), default=16)
             return (as_number(a, bits),), (as_number(b, bits),), "number", bits, ()
         places = max(a.type.places, b.type.places)
         kind: Kind = "decimal" if places else "integer"
@@ -335,7 +474,9 @@ def _aligned(
     if len(kinds) == 1:
         return a.parts, b.parts, a.type.kind, 0, ()
     raise fault(
-        ProgramTypeError, f"{what} of {a.type} and {b.type}", "both have to be numbers, dates, texts or bools"
+        ProgramTypeError,
+        f"{what} of {a.said()} and {b.said()}",
+        "both have to be numbers, dates, texts or bools",
     )
 
 
@@ -351,73 +492,13 @@ def _as_text(what: str, column: Column) -> tuple[Any, ...]:
     )
 
 
-def _as_date(column: Column) -> Column:
+def as_date(column: Column) -> Column:
     """A date that is written as a text."""
     if column.type.kind == "date":
         return column
     if not is_public(column):
         raise fault(ProgramTypeError, f"{column.type} beside a date", "compare dates with dates")
     return made("date", day_of(column.type.words[0]))
-
-
-def _arithmetic(sign: str, a: Any, b: Any, apply: Callable[[Any, Any], Any]) -> Column:
-    left, right = column_of(a), column_of(b)
-    if {left.type.kind, right.type.kind} == {"date", "category"}:
-        left, right = _as_date(left), _as_date(right)
-    kinds = left.type.kind, right.type.kind
-    valid = both_valid(left, right)
-    if "date" in kinds and set(kinds) <= {"date", "integer"}:
-        if kinds == ("date", "date") and sign == "-":
-            return made("integer", left.value - right.value, valid=valid)
-        if kinds == ("date", "integer") or (kinds == ("integer", "date") and sign == "+"):
-            return made("date", apply(left.value, right.value), valid=valid)
-    if not set(kinds) <= set(NUMERIC):
-        raise fault(
-            ProgramTypeError,
-            f"`{sign}` of {left.type} and {right.type}",
-            "numbers have sums; dates have differences, and days can be added to them",
-        )
-    x, y, kind, places, _ = _aligned(f"`{sign}`", left, right)
-    return made(kind, apply(x[0], y[0]), places=places, valid=valid)
-
-
-def _product(a: Column, b: Column) -> Column:
-    if not {a.type.kind, b.type.kind} <= set(NUMERIC):
-        raise fault(ProgramTypeError, f"`*` of {a.type} and {b.type}", "numbers have products")
-    valid = both_valid(a, b)
-    if "number" in (a.type.kind, b.type.kind):
-        bits = max(one.type.places for one in (a, b) if one.type.kind == "number")
-        return made("number", as_number(a, bits) * as_number(b, bits), places=bits, valid=valid)
-    places = a.type.places + b.type.places
-    if places > MOST_PLACES:
-        raise fault(
-            ProgramError, f"a product of {places} decimal places", "declare the columns with fewer places"
-        )
-    return made("decimal" if places else "integer", a.value * b.value, places=places, valid=valid)
-
-
-def _quotient(a: Column, b: Column) -> Column:
-    """To the nearest step of fixed(16), or of the finer operand; null where the divisor is 0."""
-    if not {a.type.kind, b.type.kind} <= set(NUMERIC):
-        raise fault(ProgramTypeError, f"`/` of {a.type} and {b.type}", "numbers have quotients")
-    valid = both_valid(a, b)
-    if is_public(b):
-        if b.value == 0:
-            raise fault(ProgramError, "a column is divided by 0")
-        quotient = as_number(a) / (b.value / b.type.unit)
-        return made("number", quotient, places=16 if is_public(a) else quotient.dtype.bits, valid=valid)
-    from tacit._elementary import divide
-
-    if "number" in (a.type.kind, b.type.kind):
-        quotient = divide(as_number(a), as_number(b))
-    else:
-        places = max(a.type.places, b.type.places)
-        quotient = divide(scaled(a, places), scaled(b, places))
-    low, high = b.value._kind.low, b.value._kind.high
-    if low <= 0 <= high:
-        there = b.value != 0
-        valid = there if valid is None else valid & there
-    return made("number", quotient, places=quotient.dtype.bits, valid=valid)
 
 
 def _compared(sign: str, a: Column, b: Any, apply: Callable[[Any, Any], Any]) -> Column:
@@ -428,11 +509,16 @@ def _compared(sign: str, a: Column, b: Any, apply: Callable[[Any, Any], Any]) ->
         if sign in ("<", ">="):
             return made("boolean", apply(a.value, bisect.bisect_left(known, word)), valid=a.valid)
         return made("boolean", apply(a.value, bisect.bisect_right(known, word) - 1), valid=a.valid)
-    x, y, kind, _, _ = _aligned(f"`{sign}`", a, other)
+    if _is_finer(a, other):
+        # The numbers of a column that are below this one are those up to the next below it.
+        ends = {"<": math.ceil, "<=": math.floor, ">": math.floor, ">=": math.ceil}
+        end = ends[sign](fractions.Fraction(other.value * a.type.unit, other.type.unit))
+        return made("boolean", apply(a.value, end), valid=a.valid)
+    x, y, kind, _, _ = aligned(f"`{sign}`", a, other)
     if kind == "text":
         raise fault(
             ProgramTypeError,
-            f"`{sign}` of texts, which are shared as hashes",
+            f"`{sign}` of {a.said()} and {other.said()} which are shared as hashes",
             "declare the column as a category",
         )
     return made("boolean", apply(x[0], y[0]), valid=both_valid(a, other))
@@ -443,11 +529,18 @@ def _equal(a: Column, b: Column) -> Column:
         kinds = {one.type.kind, other.type.kind}
         if kinds == {"category"} and is_public(other) and not is_public(one):
             return _words.among(one, other.type.words[0].__eq__)
-    x, y, _, _, _ = _aligned("`==`", a, b)
+        if _is_finer(one, other):
+            return made("boolean", False, valid=one.valid)
+    x, y, _, _, _ = aligned("`==`", a, b)
     result = x[0] == y[0]
     for one, other in zip(x[1:], y[1:], strict=True):
         result = result & (one == other)
     return made("boolean", result, valid=both_valid(a, b))
+
+
+def _is_finer(a: Column, b: Column) -> bool:
+    """Whether `b` is a public number between two of the numbers that `a` may be."""
+    return a.type.kind in ("integer", "decimal") and is_public(b) and b.type.places > a.type.places
 
 
 def _logic(a: Column, b: Column, *, every: bool) -> Column:
@@ -485,13 +578,3 @@ def _never(column: Column) -> Any:
     if is_public(column):
         raise fault(ProgramError, "a column that is null in every row", "leave it out")
     return made("boolean", column.value != column.value).value
-
-
-def _count(value: Any, starts: list[int]) -> Any:
-    """How many of some ascending public numbers are at most each value."""
-    if not isinstance(value, Tensor):
-        return bisect.bisect_right(starts, value)
-    total: Any = 0
-    for start in starts:
-        total = (value >= start) + total
-    return total

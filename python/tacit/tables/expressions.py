@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from tacit._location import fault
 from tacit.errors import ProgramTypeError
-from tacit.tables.column import NUMERIC, Column, choose, column_of, is_public, made
+from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made, numeric
+from tacit.tables.functions import call, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
 
 if TYPE_CHECKING:
@@ -40,15 +42,58 @@ _PAIRS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.GTE: lambda a, b: a >= b,
     exp.And: lambda a, b: a & b,
     exp.Or: lambda a, b: a | b,
+    exp.Mod: cut_remainder,
+    exp.IntDiv: cut_quotient,
+    exp.NullSafeEQ: lambda a, b: _same(a, b),
+    exp.NullSafeNEQ: lambda a, b: ~_same(a, b),
 }
+
+# Python's decimal numbers cut quotients off, as SQL does.
+_PUBLIC: dict[type[exp.Expr], Callable[[Decimal, Decimal], Decimal]] = {
+    exp.Mod: lambda a, b: a % b,
+    exp.IntDiv: lambda a, b: a // b,
+}
+
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv)
+"""Operators that SQL doesn't count bools in as 0 and 1."""
+
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Abs: "absolute",
+    exp.Sign: "sign",
+    exp.Sqrt: "sqrt",
+    exp.Cbrt: "cbrt",
+    exp.Exp: "exp",
+    exp.Ln: "log",
+    exp.Tanh: "tanh",
+    exp.Sinh: "sinh",
+    exp.Cosh: "cosh",
+    exp.Pow: "power",
+    exp.Floor: "floor",
+    exp.Ceil: "ceil",
+    exp.Trunc: "trunc",
+    exp.Greatest: "fmax",
+    exp.Least: "fmin",
+}
+"""Functions of columns, by the name under which they are known."""
+
+_SPREAD = "AVG(x * x) - AVG(x) * AVG(x) is the variance, and its SQRT the deviation"
 
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "use Table.window, or a subquery with GROUP BY",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
-    exp.Lower: "declare the category in lower case",
-    exp.Upper: "declare the category in upper case",
-    exp.Concat: "put texts together after the run",
-    exp.Pow: "write products",
+    exp.Concat: "write x || 'word' for a category x",
+    exp.Interval: "add days, as an integer: x + 30",
+    exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
+    exp.Stddev: _SPREAD,
+    exp.StddevSamp: _SPREAD,
+    exp.StddevPop: _SPREAD,
+    exp.Variance: _SPREAD,
+    exp.VariancePop: _SPREAD,
+    exp.Rank: "use Table.window",
+    exp.RowNumber: "use Table.window",
+    exp.LogicalOr: "write SUM(CAST(x AS INTEGER)) > 0",
+    exp.LogicalAnd: "write MIN(CAST(x AS INTEGER)) = 1",
+    exp.AggFunc: "SUM, COUNT, AVG, MIN and MAX are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
 }
@@ -68,7 +113,12 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Literal: {"is_string"},
     exp.Substring: {"start", "length"},
     exp.Count: {"big_int"},
+    exp.Greatest: {"ignore_nulls"},
+    exp.Least: {"ignore_nulls"},
+    exp.Round: {"decimals"},
+    exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
+    exp.DPipe: {"safe"},
     exp.Select: {"with_", "distinct", "from_", "joins", "where", "group", "having", "order", "limit"},
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
@@ -179,7 +229,7 @@ class Expressions:
         """
         text = node.sql()
         if text in self.known:
-            return self.table[self.known[text]]
+            return self.table.columns[self.known[text]]
         checked(node)
         if isinstance(node, (exp.Paren, exp.Alias)):
             return self.column(node.this)
@@ -187,8 +237,20 @@ class Expressions:
             return self._named(node)
         make = _PAIRS.get(type(node))
         if make is not None:
-            made_of: Column = make(*self._operands(node))
+            operands = self._operands(node)
+            if isinstance(node, _ARITHMETIC):
+                _check_numbers(node, *operands)
+            if isinstance(node, exp.IntDiv) and not all(
+                node.args[part].is_type(*exp.DataType.INTEGER_TYPES) for part in ("this", "expression")
+            ):
+                # DuckDB divides others without cutting anything off.
+                raise refused(node, "is of integers", "write TRUNC(a / b), or CAST(a AS BIGINT) // b")
+            if type(node) in _PUBLIC and all(map(is_public, operands)) and operands[1].value:
+                return column_of(_PUBLIC[type(node)](*map(_exactly, operands)))
+            made_of: Column = make(*operands)
             return made_of
+        if type(node) in _FUNCTIONS:
+            return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
         if handler is None:
             raise refused(node)
@@ -198,6 +260,69 @@ class Expressions:
     def _operands(self, node: exp.Expr) -> tuple[Column, Column]:
         left, right = node.args["this"], node.args["expression"]
         return self.column(left), self.column(right)
+
+    def _applied(self, name: str, node: exp.Expr) -> Column:
+        """A function of columns, or of numbers that everybody knows."""
+        parts = [node.args["this"], node.args.get("expression"), *node.expressions]
+        # The largest and the least skip nulls.
+        operands = [self.column(part) for part in parts if not isinstance(part, (exp.Null, type(None)))]
+        if name not in ("fmax", "fmin"):
+            _check_numbers(node, *operands)
+        return _called(node, name, *operands)
+
+    def _round(self, node: exp.Round) -> Column:
+        value, places = self.column(node.this), node.args.get("decimals")
+        known = column_of(0) if places is None else self.column(places)
+        _check_numbers(node, value)
+        if not is_public(known) or known.type.kind != "integer":
+            raise refused(node, "is to places that nobody knows")
+        if is_public(value):
+            return column_of(_exactly(value).quantize(Decimal(1).scaleb(-known.value), ROUND_HALF_UP))
+        return value.round(known.value)
+
+    def _log(self, node: exp.Log) -> Column:
+        base, value = node.this, node.args.get("expression")
+        if value is None:
+            base, value = exp.Literal.number(10), base
+        known, column = self.column(base), self.column(value)
+        _check_numbers(node, column)
+        if not is_public(known):
+            raise refused(node, "has no base that everybody knows", "write LN(x) / LN(base)")
+        name = {2: "log2", 10: "log10"}.get(as_number(known))
+        if name is not None:
+            return _called(node, name, column)
+        quotient: Column = _called(node, "log", column) / _called(node, "log", known)
+        return quotient
+
+    def _pi(self, _: exp.Pi) -> Column:
+        return column_of(math.pi)
+
+    def _nullif(self, node: exp.Nullif) -> Column:
+        value, other = self._operands(node)
+        return choose(value == other, None, value)
+
+    def _datediff(self, node: exp.DateDiff) -> Column:
+        unit = str(node.args.get("unit") or "day").lower()
+        last, first = (_as_date(one) for one in self._operands(node))
+        days: Column = last - first
+        if unit == "day":
+            return days
+        years: Column = last.year() - first.year()
+        if unit == "year":
+            return years
+        if unit in ("quarter", "month"):
+            parts = {"quarter": 4, "month": 12}[unit]
+            whole: Column = parts * years
+            rest: Column = getattr(last, unit)() - getattr(first, unit)()
+            sum_: Column = whole + rest
+            return sum_
+        raise refused(node, hint="differences in days, months, quarters and years are known")
+
+    def _anonymous(self, node: exp.Anonymous) -> Column:
+        name = str(node.this).lower()
+        if name in ("date_part", "datepart") and len(node.expressions) == 2:
+            return self._part_of(node, str(node.expressions[0].name), self.column(node.expressions[1]))
+        raise refused(node, f"is not supported: there is no function {name.upper()}")
 
     def _named(self, node: exp.Column) -> Column:
         name = f"{node.table}.{node.name}" if node.table else node.name
@@ -289,13 +414,16 @@ class Expressions:
         )
 
     def _coalesce(self, node: exp.Coalesce) -> Column:
-        result = self.column(node.this)
-        for other in node.expressions:
+        first, *rest = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Null)]
+        result = self.column(first)
+        for other in rest:
             result = result.fill_null(self.column(other))
         return result
 
     def _cast(self, node: exp.Cast) -> Column:
         value, to = self.column(node.this), node.to
+        if value.type.kind == "boolean" and to.is_type(*exp.DataType.INTEGER_TYPES):
+            value = numeric("CAST", value)
         kind = value.type.kind
         if to.is_type("date") and _is_word(value):
             return made("date", day_of(value.type.words[0]))
@@ -307,23 +435,41 @@ class Expressions:
             raise refused(node)
         if not _holds(to, value.type):
             raise refused(
-                node, f"doesn't keep every value of {value.type}", "a cast can't round: do so after the run"
+                node,
+                f"doesn't keep every value of {value.type}",
+                "a cast can't round: write ROUND(x, places)",
             )
         return value
 
     _trycast = _cast
 
     def _extract(self, node: exp.Extract) -> Column:
-        part, value = str(node.this).lower(), self.column(node.expression)
-        if part not in ("year", "month"):
-            raise refused(node, hint="dates have a year and a month here")
-        return value.year() if part == "year" else value.month()
+        return self._part_of(node, str(node.this), self.column(node.expression))
+
+    def _part_of(self, node: exp.Expr, part: str, value: Column) -> Column:
+        """A part of a date, by its name."""
+        make = _DATES.get(part.lower())
+        if make is None:
+            raise refused(node, hint=f"dates have {', '.join(_DATES)} here")
+        return make(value)
 
     def _year(self, node: exp.Year) -> Column:
         return self.column(node.this).year()
 
+    def _quarter(self, node: exp.Quarter) -> Column:
+        return self.column(node.this).quarter()
+
     def _month(self, node: exp.Month) -> Column:
         return self.column(node.this).month()
+
+    def _day(self, node: exp.Day) -> Column:
+        return self.column(node.this).day()
+
+    def _dayofweek(self, node: exp.DayOfWeek) -> Column:
+        return _DATES["dow"](self.column(node.this))
+
+    def _dayofweekiso(self, node: exp.DayOfWeekIso) -> Column:
+        return _DATES["isodow"](self.column(node.this))
 
     def _substring(self, node: exp.Substring) -> Column:
         start, length = node.args.get("start"), node.args.get("length")
@@ -331,7 +477,27 @@ class Expressions:
             raise refused(node, "has no place that everybody knows")
         first = int(start.this) - 1
         last = None if length is None else max(first + int(length.this), 0)
-        return self.column(node.this).map_words(lambda word: word[max(first, 0) : last])
+        return self._worded(node, self.column(node.this), lambda word: word[max(first, 0) : last])
+
+    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], str]) -> Column:
+        """A category of other words."""
+        if column.type.kind != "category":
+            raise refused(node, f"is about {column.said()} of no words that everybody knows")
+        return column.map(change)
+
+    def _upper(self, node: exp.Upper) -> Column:
+        return self._worded(node, self.column(node.this), str.upper)
+
+    def _lower(self, node: exp.Lower) -> Column:
+        return self._worded(node, self.column(node.this), str.lower)
+
+    def _dpipe(self, node: exp.DPipe) -> Column:
+        left, right = self._operands(node)
+        if _is_word(left):
+            return self._worded(node, right, lambda word: left.type.words[0] + word)
+        if _is_word(right):
+            return self._worded(node, left, lambda word: word + right.type.words[0])
+        raise refused(node, "puts two columns together", "put their words together after the run")
 
     def _arrayany(self, node: exp.Expr) -> Column:
         """Whether one of a group's values compares so: it does if the least or the largest does."""
@@ -352,6 +518,50 @@ class Expressions:
         # Nulls stand for no rows at all.
         result: Column = ((value != ends[0]) | (value != ends[1])).fill_null(False)
         return result
+
+
+_DATES: dict[str, Callable[[Column], Column]] = {
+    "year": Column.year,
+    "quarter": Column.quarter,
+    "month": Column.month,
+    "day": Column.day,
+    "dow": lambda column: (column.weekday() + 1) % 7,
+    "isodow": lambda column: column.weekday() + 1,
+}
+"""Parts of dates."""
+
+
+def _called(node: exp.Expr, name: str, *operands: Column) -> Column:
+    """A function of columns; of public numbers, NumPy's."""
+    if not all(map(is_public, operands)):
+        return call(name, *operands)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        value = float(getattr(np, name)(*(float(as_number(one)) for one in operands)))
+    if not math.isfinite(value):
+        raise refused(node, "has no value")
+    return column_of(value)
+
+
+def _exactly(column: Column) -> Decimal:
+    """A public number."""
+    return Decimal(int(column.value)) / column.type.unit
+
+
+def _check_numbers(node: exp.Expr, *operands: Column) -> None:
+    if any(one.type.kind == "boolean" for one in operands):
+        raise refused(node, "takes numbers, and there is a bool", "write CAST(x AS INTEGER)")
+
+
+def _same(a: Column, b: Column) -> Column:
+    """Whether two are equal, or both null."""
+    both: Column = (a == b).fill_null(False) | (a.is_null() & b.is_null())
+    return both
+
+
+def _as_date(column: Column) -> Column:
+    return made("date", day_of(column.type.words[0])) if _is_word(column) else column
 
 
 def _holds(to: exp.DataType, kind: ColumnType) -> bool:

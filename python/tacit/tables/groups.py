@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from tacit._elementary import divide
 from tacit._functions import concatenate, minimum, where
@@ -15,6 +15,7 @@ from tacit._tensor import Tensor, matmul
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.column import Column, column_of, made
 from tacit.tables.facts import Facts
+from tacit.tables.instead import no_attribute
 from tacit.tables.orders import wish
 from tacit.tables.sorting import (
     compact_to_end,
@@ -59,25 +60,36 @@ class Grouped:
             table[key]
         self._table, self._keys, self._groups = table, tuple(dict.fromkeys(keys)), groups
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute(
+            "group", name, dict.fromkeys(["mean", "sum", "min", "max", "count", "size"], _NAMED)
+        )
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise fault(ProgramError, f"[{key!r}] of groups", _NAMED)
+
     @at_one_line
-    def agg(self, **aggregates: Spec) -> Table:
+    def agg(self, *given: Any, **aggregates: Spec) -> Table:
         """A row for each group: its keys, and aggregates of columns.
 
         Args:
+            given: Nothing.
             aggregates: `total=("pay", "sum")`; the second is "sum", "count" (of values that aren't null),
                 "mean" (in fixed point), "min", "max" or "distinct" (how many different ones). `rows="count"`
                 counts rows. In the place of a name a column of the table may stand, `table["a"] * 2`.
 
         Sums and counts cost no messages once the rows are in order; "min" and "max" log n comparisons a row.
         """
+        if given:
+            raise fault(ProgramError, f"agg({given[0]!r})", _NAMED)
         chosen = {}
         for name, spec in aggregates.items():
-            source, how = (None, spec) if isinstance(spec, str) else spec
+            source, how = (None, spec) if isinstance(spec, str) else _pair(name, spec)
             if how not in HOWS or (source is None and how != "count"):
                 raise fault(
                     ProgramError,
                     f"{name}={spec!r} is no aggregate",
-                    f'say ("column", how): {", ".join(HOWS)}',
+                    _INSTEAD.get(str(how), f'say {name}=("column", how): {", ".join(HOWS)}'),
                 )
             if name in self._keys:
                 raise fault(ProgramError, f"{name} is a key and an aggregate", "call the aggregate otherwise")
@@ -93,6 +105,28 @@ class Grouped:
         if not distinct and domain is not None and domain <= FEW:
             return _few(self._table, self._keys, chosen, domain, self._groups)
         return _ordered(self._table, self._keys, chosen, self._groups)
+
+
+_NAMED = 'name the results: agg(total=("pay", "sum"), rows="count")'
+
+_SPREAD = (
+    "take the means m of x and q of x * x: the variance is q - m * m, and np.sqrt(q - m * m) the deviation"
+)
+
+_INSTEAD = {
+    **dict.fromkeys(["std", "var"], _SPREAD),
+    "median": "say order_by and limit, or np.median of the secrets of a program without tables",
+    "nunique": 'say ("column", "distinct")',
+    "size": 'say rows="count"',
+    "avg": 'say ("column", "mean")',
+}
+"""Aggregates of pandas, and what to write."""
+
+
+def _pair(name: str, spec: Any) -> tuple[Any, Any]:
+    if not isinstance(spec, tuple) or len(spec) != 2:
+        raise fault(ProgramError, f"{name}={spec!r} is no aggregate", f'say {name}=("column", "sum")')
+    return spec
 
 
 def _check(how: str, column: Column) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, _aligned, both_valid, made
+from tacit.tables.column import Column, aligned, both_valid, choose, made
 from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from tacit.tables.table import Table
     from tacit.tables.types import ColumnType
 
-HOWS = ("inner", "left", "semi", "anti")
+HOWS = ("inner", "left", "semi", "anti", "cross")
 
 
 def joined(
     left: Table,
     right: Table,
-    on: str | Sequence[str] | Mapping[str, str],
+    on: str | Sequence[str] | Mapping[str, str] | None,
     how: str,
     matches: int | None,
     suffix: str,
@@ -50,13 +50,21 @@ def joined(
     """`Table.join`."""
     if how not in HOWS:
         raise fault(ProgramError, f"how={how!r} is no join", f"use one of {', '.join(HOWS)}")
+    if how == "cross":
+        return _crossed(left, right, on, suffix)
+    if on is None:
+        on = ()
     if not isinstance(on, Mapping):
         on = {name: name for name in ((on,) if isinstance(on, str) else on)}
     pairs = dict(on)
     for here, there in pairs.items():
         left[here], right[there]
     if not pairs:
-        raise fault(ProgramError, "a join needs columns", 'say on="id", or on={"here": "there"}')
+        raise fault(
+            ProgramError,
+            "a join needs columns",
+            'say on="id", or on={"here": "there"}; a table of one row goes beside all by how="cross"',
+        )
     names = _names(left, right, pairs, suffix)
     if how in ("semi", "anti") and not right.facts.is_unique(pairs.values()):
         # Whether there is a match is the same for one row of each value.
@@ -73,6 +81,30 @@ def joined(
             "of the right table have the same value at most",
         )
     return _several(left, right, pairs, how, names, matches)
+
+
+def _crossed(left: Table, right: Table, on: Any, suffix: str) -> Table:
+    """One row beside all others."""
+    if len(right) > 1 or on is not None:
+        raise fault(
+            ProgramError,
+            f"a cross join of up to {len(right)} rows" if on is None else 'how="cross" takes no columns',
+            "a table of one row goes beside all others: group_by().agg(...) makes one; else say on=...",
+        )
+    names = _names(left, right, {}, suffix)
+    return spread(left, right.rename(names), "inner")
+
+
+def spread(table: Table, one: Table, how: str) -> Table:
+    """The columns of a table's one row in all rows of another; nulls in a left join if it doesn't count."""
+    columns = dict(table.columns)
+    for name, column in one.columns.items():
+        if how == "left":
+            column = choose(made("boolean", one.valid), column, None)
+        tensors = [tensor.broadcast_to((len(table),)) for tensor in column.tensors()]
+        columns[name] = column.with_tensors(tensors)
+    valid = table.valid if how == "left" else table.valid & one.valid.broadcast_to((len(table),))
+    return table._with(columns=columns, valid=valid, faults=table.faults + one.faults)
 
 
 def _names(left: Table, right: Table, pairs: Mapping[str, str], suffix: str) -> dict[str, str]:
@@ -395,7 +427,7 @@ def _common(alone: Table, many: Table, order: list[tuple[str, str]]) -> tuple[li
     second: list[Column] = []
     for here, there in order:
         a, b = alone[here], many[there]
-        x, y, kind, places, words = _aligned("a join", a, b)
+        x, y, kind, places, words = aligned("a join", a, b)
         for columns, own, parts in ((first, a, x), (second, b, y)):
             if kind == "text":
                 columns.append(Column(own.type, parts, own.valid))

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, choose, column_of, made
+from tacit.tables.column import Column, column_of, made
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
+from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
 
 if TYPE_CHECKING:
@@ -225,9 +226,9 @@ class Query:
     def _beside(self, table: Table, other: Table, join: exp.Join, how: str) -> Table:
         """A join without a condition: of one row with all others."""
         if _is_one_row(other) and how in ("inner", "left"):
-            return _spread(table, other, how)
+            return spread(table, other, how)
         if _is_one_row(table) and how == "inner":
-            return _spread(other, table, how)
+            return spread(other, table, how)
         raise refused(join, "joins each row with each", "say ON a.x = b.y")
 
     def _by_subquery(self, table: Table, condition: exp.Expr) -> Table:
@@ -351,7 +352,7 @@ class Query:
                 continue
             how = AGGREGATES.get(type(call))
             if how is None:
-                raise refused(call, hint="SUM, COUNT, AVG, MIN and MAX are aggregates here")
+                raise refused(call)
             checked(call)
             if call.expressions:
                 raise refused(call, "has more than one argument")
@@ -529,18 +530,6 @@ def _needed(table: Table, later: Sequence[exp.Expr], keys: Any = ()) -> Table:
 
 def _is_one_row(table: Table) -> bool:
     return len(table) == 1
-
-
-def _spread(table: Table, one: Table, how: str) -> Table:
-    """The columns of a table's one row in all rows of another; nulls in a left join if it doesn't count."""
-    columns = dict(table.columns)
-    for name, column in one.columns.items():
-        if how == "left":
-            column = choose(made("boolean", one.valid), column, None)
-        tensors = [tensor.broadcast_to((len(table),)) for tensor in column.tensors()]
-        columns[name] = column.with_tensors(tensors)
-    valid = table.valid if how == "left" else table.valid & one.valid.broadcast_to((len(table),))
-    return table._with(columns=columns, valid=valid, faults=table.faults + one.faults)
 
 
 def _with_columns(table: Table, columns: Mapping[str, Any]) -> Table:

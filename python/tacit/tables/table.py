@@ -13,6 +13,7 @@ from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
 from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
 from tacit.tables.facts import Facts
+from tacit.tables.instead import OF_TABLES, no_attribute
 from tacit.tables.sorting import compact, packed, sort_rows, words_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ class Table(Unknown):
         """How many rows there may be."""
         return len(self.valid)
 
+    def __iter__(self) -> NoReturn:
+        self._refuse("a loop over its rows")
+
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
@@ -78,14 +82,40 @@ class Table(Unknown):
             return self.filter(key)
         if isinstance(key, list):
             return self.select(*key)
+        if isinstance(key, tuple):
+            raise fault(ProgramError, f"{key!r} is no column", f"write t[{list(key)!r}] for several")
+        if isinstance(key, bool):
+            raise fault(
+                ProgramError,
+                f"{key} is no condition on columns",
+                "use x.is_null() in the place of pd.isna(x)",
+            )
         if key not in self.columns:
             raise fault(ProgramError, f"there is no column {key!r}", f"there are {', '.join(self.columns)}")
-        return self.columns[key]
+        column = self.columns[key]
+        column.name = key
+        return column
+
+    def __getattr__(self, name: str) -> Column:
+        """A column by its name, unless a method has it: `t.days` is `t["days"]`."""
+        if not name.startswith("_") and name not in Table.__slots__ and name in self.columns:
+            return self[name]
+        hints = {name: f"there are the columns {', '.join(self.columns)}"} if not name.startswith("_") else {}
+        raise no_attribute("table", name, {**hints, **OF_TABLES})
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise fault(
+            ProgramTypeError,
+            "a table can't be changed",
+            f"make another: t = t.assign({key if isinstance(key, str) else 'x'}=...), in which "
+            "np.where(condition, a, b) is a column that differs in some rows",
+        )
 
     # Columns.
 
-    def select(self, *names: str) -> Table:
+    def select(self, *names: str | Sequence[str]) -> Table:
         """These columns alone. Free."""
+        names = flattened(names)
         return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
     def rename(self, names: Mapping[str, str]) -> Table:
@@ -151,6 +181,12 @@ class Table(Unknown):
 
         Rows where it is null don't count. What rows there are stays unknown, and so does the bound.
         """
+        if isinstance(condition, str):
+            raise fault(
+                ProgramTypeError,
+                f"{condition!r} is a text and no condition",
+                't[t["x"] > 3] compares a column; tacit.sql(query, t=t) takes SQL',
+            )
         column = column_of(condition(self) if callable(condition) else condition)
         holds = column.holds()
         if holds is True:
@@ -161,9 +197,9 @@ class Table(Unknown):
         return self._with(valid=valid, facts=replace(self.facts, leading=False))
 
     @at_one_line
-    def drop_nulls(self, *names: str) -> Table:
+    def drop_nulls(self, *names: str | Sequence[str]) -> Table:
         """The rows where none of these columns is null; of all columns, if none is named."""
-        chosen = [name for name in names or self.columns if self[name].valid is not None]
+        chosen = [name for name in flattened(names) or self.columns if self[name].valid is not None]
         table = self
         for name in chosen:
             table = table.filter(self[name].not_null())
@@ -197,7 +233,7 @@ class Table(Unknown):
     def join(
         self,
         other: Table,
-        on: str | Sequence[str] | Mapping[str, str],
+        on: str | Sequence[str] | Mapping[str, str] | None = None,
         how: str = "inner",
         *,
         matches: int | None = None,
@@ -212,7 +248,8 @@ class Table(Unknown):
             other: The other table.
             on: Columns that both have, or `{"here": "there"}`.
             how: "inner"; "left", with nulls where `other` has no row; "semi" for the rows here that have a
-                match, "anti" for those that have none.
+                match, "anti" for those that have none; "cross", without `on`, to put the one row of `other`
+                beside all rows.
             matches: A bound on how many rows of `other` have the same value. If there are more, the run says
                 so instead of giving a result.
             suffix: What is added to names of `other` that are here, too.
@@ -221,7 +258,7 @@ class Table(Unknown):
 
         return joined(self, other, on, how, matches, suffix)
 
-    def group_by(self, *keys: str, groups: int | None = None) -> Grouped:
+    def group_by(self, *keys: str | Sequence[str], groups: int | None = None) -> Grouped:
         """Groups of rows with the same values in some columns, for `agg`; nulls are a group.
 
         Args:
@@ -231,7 +268,7 @@ class Table(Unknown):
         """
         from tacit.tables.groups import Grouped
 
-        return Grouped(self, keys, groups)
+        return Grouped(self, flattened(keys), groups)
 
     @at_one_line
     def distinct(self, *, rows: int | None = None) -> Table:
@@ -239,11 +276,12 @@ class Table(Unknown):
         return self.group_by(*self.columns, groups=rows).agg()
 
     @at_one_line
-    def order_by(self, *columns: str, descending: bool | Sequence[bool] = False) -> Table:
+    def order_by(self, *names: str | Sequence[str], descending: bool | Sequence[bool] = False) -> Table:
         """The rows in order of some columns, those that count first; nulls last. A sort.
 
         Rows with the same values in these are in order of the others that there are.
         """
+        columns = flattened(names)
         if not columns:
             raise fault(ProgramError, "order_by takes columns")
         down = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
@@ -420,6 +458,11 @@ def _stacked(first: Table, a: Column, second: Table, b: Column) -> Column:
     low, high = min(a.type.low, b.type.low), max(a.type.high, b.type.high)
     kind = replace(a.type, low=low, high=high, null=valid is not None)
     return Column(kind, parts, valid)
+
+
+def flattened(names: Iterable[str | Sequence[str]]) -> tuple[str, ...]:
+    """Names, some of which are in lists."""
+    return tuple(name for one in names for name in names_of(one))
 
 
 def names_of(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -1,15 +1,20 @@
-"""Categories: columns of words that everybody knows, each shared as its place among them."""
+"""Categories, columns of words that everybody knows, each shared as its place; and tables of few values."""
 
 from __future__ import annotations
 
+import collections
+import datetime
 import itertools
+import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tacit._location import fault
 from tacit._ranges import within
 from tacit._tensor import Tensor
-from tacit.errors import ProgramTypeError
+from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.types import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,31 +34,90 @@ def among(column: Column, holds: Callable[[str], bool]) -> Column:
     from tacit.tables.column import made
 
     _checked(column)
-    words = column.type.words
-    if not isinstance(column.value, Tensor):
-        return made("boolean", holds(words[column.value]), valid=column.valid)
-    chosen = [bool(holds(word)) for word in words]
+    chosen = [bool(holds(word)) for word in column.type.words]
+    return made("boolean", _is_chosen(column.value, chosen), valid=column.valid)
+
+
+def _is_chosen(value: Any, chosen: list[bool]) -> Any:
+    """Whether the place of each value is one of those that are chosen."""
+    if not isinstance(value, Tensor):
+        return chosen[value]
     if not any(chosen) or all(chosen):
-        return made("boolean", any(chosen), valid=column.valid)
+        return any(chosen)
     # Fewer runs are left out than are in, perhaps.
     runs, others = _runs(chosen), _runs([not one for one in chosen])
     inverted = len(others) < len(runs)
     result: Any = None
     for first, last in others if inverted else runs:
-        found = _between(column.value, first, last, len(words) - 1)
+        found = _between(value, first, last, len(chosen) - 1)
         result = found if result is None else result ^ found
-    return made("boolean", ~result if inverted else result, valid=column.valid)
+    return ~result if inverted else result
 
 
-def mapped(column: Column, change: Callable[[str], str]) -> Column:
-    """A category of other words: the place of what `change` makes of each."""
-    from tacit.tables.column import made
+def mapped(column: Column, change: Callable[[Any], Any] | Mapping[Any, Any]) -> Column:
+    """What a function makes of each value that a column may have, or a dict has for it."""
+    from tacit.tables.column import is_missing, made
 
-    _checked(column)
-    changed = [change(word) for word in column.type.words]
-    words = tuple(sorted(set(changed)))
-    value = _looked_up(column.value, [words.index(word) for word in changed])
-    return made("category", value, valid=column.valid, words=words)
+    place, values = _values(column)
+    results: list[Any] = [(change.get if isinstance(change, Mapping) else change)(value) for value in values]
+    there = [not is_missing(one) for one in results]
+    if not any(there):
+        raise fault(ProgramError, f"map makes nothing of all values of {column.said()}", "see what it gives")
+    some = results[there.index(True)]
+    results = [one if known else some for one, known in zip(results, there, strict=True)]
+    valid = column.valid
+    if not all(there):
+        known = _is_chosen(place, there)
+        valid = known if valid is None else valid & known
+    if all(isinstance(one, bool) for one in results):
+        return made("boolean", _is_chosen(place, results), valid=valid)
+    if all(isinstance(one, str) for one in results):
+        words = tuple(sorted(set(results)))
+        return made("category", _looked_up(place, [*map(words.index, results)]), valid=valid, words=words)
+    return _of_numbers(column, place, results, valid)
+
+
+MOST_VALUES = 10_000
+"""Values of a column that a function is tried on."""
+
+
+def _values(column: Column) -> tuple[Any, list[Any]]:
+    """The place of each value among those that a column may have, and these."""
+    kind = column.type
+    if kind.kind == "category":
+        return column.value, [*kind.words]
+    if kind.kind == "boolean":
+        return column.value + 0, [False, True]
+    if kind.kind in ("integer", "date") and kind.high - kind.low < MOST_VALUES:
+        several = range(kind.low, kind.high + 1)
+        days = [EPOCH + datetime.timedelta(one) for one in several] if kind.kind == "date" else several
+        return column.value - kind.low, [*days]
+    if kind.kind == "decimal" and kind.high - kind.low < MOST_VALUES:
+        return column.value - kind.low, [one / kind.unit for one in range(kind.low, kind.high + 1)]
+    raise fault(
+        ProgramTypeError,
+        f"map of {column.said()} that may have too many values to try them all",
+        "write arithmetic on the column itself, x * 2, and np.where(condition, a, b) for if",
+    )
+
+
+def _of_numbers(column: Column, place: Any, results: list[Any], valid: Tensor | None) -> Column:
+    """Numbers that are looked up: integers, decimals, or in fixed point if they have more places."""
+    from tacit.tables.column import as_number, column_of, is_real, made, scaled
+
+    made_of = [column_of(one) for one in results]
+    if not all(one.type.kind in ("integer", "decimal") for one in made_of):
+        raise fault(
+            ProgramTypeError,
+            f"map of {column.said()} gives values of several kinds",
+            "give words of all values, or numbers, or bools; None is null",
+        )
+    if not any(map(is_real, made_of)):
+        places = max(one.type.places for one in made_of)
+        value = _looked_up(place, [scaled(one, places) for one in made_of])
+        return made("decimal" if places else "integer", value, places=places, valid=valid)
+    raw = _looked_up(place, [math.floor(as_number(one) * 2**16 + 0.5) for one in made_of])
+    return made("number", raw._made(raw._at().raw_as(raw._id, 16)), places=16, valid=valid)
 
 
 def together(a: Column, b: Column) -> tuple[Any, Any, tuple[str, ...]]:
@@ -76,12 +140,13 @@ def recoded(column: Column, words: tuple[str, ...]) -> Column:
 
 
 def _looked_up(value: Any, table: list[int]) -> Any:
-    """`table[value]`: a comparison for each end of a run of places that stay the same, or go up by one."""
+    """`table[value]`: a comparison for each end of a run of places that go up by the usual step."""
     if not isinstance(value, Tensor):
         return table[value]
     # Where a run ends, so much is added from there on.
     steps = [after - before for before, after in itertools.pairwise(table)]
-    slope = int(steps.count(1) > steps.count(0))
+    counts = collections.Counter(steps)
+    slope = max(counts, key=lambda step: (counts[step], step == 0, step == 1), default=0)
     result: Any = value * slope + table[0]
     for place, step in enumerate(steps, 1):
         if step != slope:
@@ -111,6 +176,6 @@ def _checked(column: Column) -> None:
     if column.type.kind != "category":
         raise fault(
             ProgramTypeError,
-            f"{column.type} has no words that everybody knows",
+            f"{column.said()} has no words that everybody knows",
             "declare the column as category([...])",
         )

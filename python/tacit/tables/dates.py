@@ -1,0 +1,91 @@
+"""Parts of dates: years, months and days, by comparisons with the days on which they begin."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from tacit._location import fault
+from tacit._ranges import within
+from tacit._tensor import Tensor
+from tacit.errors import ProgramTypeError
+from tacit.tables.types import EPOCH, day_of
+
+if TYPE_CHECKING:
+    from tacit.tables.column import Column
+
+
+def year(column: Column) -> Column:
+    """The year: a comparison for each year in the range but one."""
+    first, last = _years(column)
+    starts = [day_of(datetime.date(year, 1, 1)) for year in range(first + 1, last + 1)]
+    return _integer(column, _count(column, starts) + first, first, last)
+
+
+def month(column: Column) -> Column:
+    """The month, from 1 to 12: a comparison for each month in the range but one."""
+    return _integer(column, _of_year(column, 12) + 1, 1, 12)
+
+
+def quarter(column: Column) -> Column:
+    """The quarter, from 1 to 4: a comparison for each quarter in the range but one."""
+    return _integer(column, _of_year(column, 4) + 1, 1, 4)
+
+
+def day(column: Column) -> Column:
+    """The day in its month, from 1: a comparison for each month in the range but one."""
+    starts = _starts(column, 12)
+    lengths = [after - before for before, after in itertools.pairwise(starts)]
+    return _integer(column, column.value - starts[0] - _count(column, starts[1:], lengths) + 1, 1, 31)
+
+
+def weekday(column: Column) -> Column:
+    """The day in its week, from 0, Monday, to 6, Sunday."""
+    _years(column)
+    return _integer(column, (column.value + EPOCH.weekday()) % 7, 0, 6)
+
+
+def _of_year(column: Column, parts: int) -> Any:
+    """Which of a year's equal parts it is, from 0."""
+    starts = _starts(column, parts)
+    return _count(column, starts[1:]) - parts * _count(column, starts[parts::parts])
+
+
+def _starts(column: Column, parts: int) -> list[int]:
+    """The days on which parts of years begin, from the first year of the range to the last."""
+    first, last = _years(column)
+    months = range(1, 13, 12 // parts)
+    return [day_of(datetime.date(year, month, 1)) for year in range(first, last + 1) for month in months]
+
+
+def _years(column: Column) -> tuple[int, int]:
+    if column.type.kind != "date":
+        raise fault(
+            ProgramTypeError,
+            f"{column.said()} has no year, month or day",
+            "declare the column as date(first, last)",
+        )
+    ends = [EPOCH + datetime.timedelta(days) for days in (column.type.low, column.type.high)]
+    return ends[0].year, ends[1].year
+
+
+def _count(column: Column, starts: list[int], steps: list[int] | None = None) -> Any:
+    """How many of some ascending public days are at most each of a column, or how much their steps are."""
+    value, low, high = column.value, column.type.low, column.type.high
+    each = [1] * len(starts) if steps is None else steps
+    total: Any = 0
+    for start, step in zip(starts, each, strict=True):
+        if start <= low or not isinstance(value, Tensor):
+            total = total + step * (start <= low)
+        elif start <= high:
+            after = value >= start
+            total = (after if step == 1 else after * step) + total
+    return total
+
+
+def _integer(column: Column, value: Any, low: int, high: int) -> Column:
+    from tacit.tables.column import made
+
+    bounded = within(value, low, high) if isinstance(value, Tensor) else value
+    return made("integer", bounded, valid=column.valid)
