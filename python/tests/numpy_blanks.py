@@ -470,7 +470,12 @@ class Blanks:
     # What is changed, and what goes there.
 
     def changed(self, kinds: str, fits: Callable[[Any], bool]) -> str:
-        return self.taken(self.chosen(kinds, lambda value: value.ndim > 0 and fits(value), whole=True))
+        # np.add.at writes to what is read-only, and to all elements of which that has one.
+        return self.taken(
+            self.chosen(
+                kinds, lambda value: value.ndim > 0 and value.flags.writeable and fits(value), whole=True
+            )
+        )
 
     def target(self) -> str:
         return self.changed("if", lambda _: True)

@@ -194,7 +194,7 @@ FUNCTIONS: dict[str, list[Any]] = {
     "round": ["np.round({n})", ("np.round({n}, 1)", HALF), "np.round({i}, {positive})"],
     "exp": [("np.exp(" + MANY + ")", steps(1, 2.0**-20)), ("np.exp({f})", steps(1, 2.0**-20))],
     "exp2": [("np.exp2(" + MANY + ")", steps(1, 2.0**-20))],
-    "expm1": [("np.expm1(" + MANY + ")", steps(1, 2.0**-20))],
+    "expm1": [("np.expm1(" + MANY + ")", lambda want, step, _: np.maximum(step, 2.0**-20 * (want + 1)))],
     "log": [("np.log(" + ABOVE + ")", STEP), ("np.log(abs({n}) + 1)", STEP)],
     "log2": [("np.log2(" + ABOVE + ")", STEP)],
     "log10": [("np.log10(" + ABOVE + ")", STEP)],
@@ -204,7 +204,9 @@ FUNCTIONS: dict[str, list[Any]] = {
     "tacit.sigmoid": [("tacit.sigmoid({n})", STEP)],
     "tacit.normal_cdf": [("tacit.normal_cdf({n})", STEP)],
     "logaddexp": [("np.logaddexp({n}, {beside})", STEP)],
-    "sinh": [("np.sinh(" + MANY + ")", steps(1.5, 2.0**-19))],
+    "sinh": [
+        ("np.sinh(" + MANY + ")", lambda want, step, _: np.maximum(1.5 * step, 2.0**-19 * np.hypot(1, want)))
+    ],
     "cosh": [("np.cosh(" + MANY + ")", steps(1.5, 2.0**-19))],
     "cbrt": [("np.cbrt({n})", steps(1.5, 2.0**-19))],
     "tacit.softmax": [("tacit.softmax({axed}, axis={axis})", lambda _want, step, _of: max(step, 2.0**-16))],
@@ -376,7 +378,7 @@ PLACES: dict[str, list[Any]] = {
     "x[..., None]": ["{x}[..., None]", "{x}[None]", "{x_axed}[:, None]", "{x_axed}[..., 0]"],
     "x[[3, 1]]": ["{x_axed}[{places}]", "{x_matrix}[{pairs}]", "{x_matrix}[:, {columns}]"],
     "x[public_mask]": ["{x_axed}[{public_mask}]", "{x_axed}[{public_row_mask}]"],
-    "x[i]": ["{x_axed}[{hidden}]", "{x_axed}[{several}]", "{x_axed}[{hidden}, ...]"],
+    "x[i]": ["{x_axed}[{hidden}]", "{x_axed}[{several}]", "{x_matrix}[{hidden}, ...]"],
     "x[i, j]": ["{x_matrix}[{hidden}, {hidden_column}]"],
     "x[:, j]": ["{x_matrix}[:, {hidden_column}]"],
     "x[2, i]": ["{x_matrix}[{place}, {hidden_column}]"],
