@@ -306,8 +306,8 @@ def _octaves(a: Tensor, function: Callable[[Any], Any], name: str, result: int |
     if result is None:
         result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
-    # Few sizes of tables, of which many programs use the same.
-    bits = min(63, max(1, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))
+    # Few sizes of tables, of which many programs use the same; octaves of few steps have no room for pieces.
+    bits = min(63, max(8, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))
     table = _table(one, name, _pieces.octaves, function, unit.bit_length() - 1, result, bits)
     return one._made(one._at().piecewise(one._id, *table.arguments(result)))
 

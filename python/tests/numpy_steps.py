@@ -153,7 +153,7 @@ ARITHMETIC: dict[str, list[Any]] = {
     "np.power": [("np.power({n}, 2)", HALF), ("np.power(" + MANY + ", 3)", powers(3))],
     "x ** -0.5": [(ABOVE + " ** -0.5", steps(1, 2.0**-30))],
     "tacit.rsqrt": [("tacit.rsqrt(" + ABOVE + ")", steps(1, 2.0**-30))],
-    "x ** -2": [(FROM_ONE + " ** -2", STEP)],
+    "x ** -2": [(FROM_ONE + " ** -2", steps(1, 3 * 2.0**-20))],
     "x ** -3": [(FROM_ONE + " ** -3", steps(1, 4 * 2.0**-20))],
     "< <= > >= == !=": ["{n} {compare} {beside}", "{k} {compare} {n}", "{b} {equal} {mask}"],
     "& \\| ^ ~": [

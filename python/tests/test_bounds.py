@@ -126,6 +126,14 @@ def test_functions_of_fine_numbers_near_0_are_off_by_a_part_of_the_power(
     assert off.max() <= 2.0**-19
 
 
+@pytest.mark.parametrize(("bits", "high"), [(3, 1), (4, 0.5), (2, 1), (5, 0.25)])
+@pytest.mark.parametrize("exponent", [0.3, 1.5, 2.5])
+def test_powers_of_numbers_of_few_steps(bits: int, high: float, exponent: float) -> None:
+    every = np.arange(int(high * 2**bits) + 1) / 2.0**bits
+    off = evaluated(functools.partial(powered, exponent), every, bits, 0, high) - every**exponent
+    assert abs(off).max() <= 2.0**-bits
+
+
 def test_powers_of_what_is_below_0_are_0() -> None:
     for exponent in (0.3, 2.5):
         assert not evaluated(functools.partial(powered, exponent), np.array([-3.0, 0]), 16, -3, 0).any()

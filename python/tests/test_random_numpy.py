@@ -279,7 +279,10 @@ def table() -> list[list[str]]:
 
 
 def test_the_table_names_what_is_drawn() -> None:
-    assert {name for row in table() for name in row} == set(STEPS)
+    named = {name for row in table() for name in row}
+    assert named == set(STEPS), (
+        "tests/numpy_steps.py has a line for each name of docs/numpy.md, and for no other"
+    )
 
 
 @pytest.mark.parametrize("names", table(), ids=lambda names: names[0])
