@@ -182,6 +182,8 @@ def _as_type_of(a: Tensor, value: Any) -> Tensor:
     ours, theirs = a.dtype.kind, value.dtype.kind
     if ours in ("int", "fixed") and theirs == "bool":
         value = value + 0
+    elif ours == "fixed" and theirs == "int":
+        value = value.astype(a.dtype)
     elif ours == "int" and theirs == "fixed":
         raise _other_type(a, str(value.dtype), "make it fixed point first, x = x.astype(tacit.fixed(16))")
     elif ours != theirs:

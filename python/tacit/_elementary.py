@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _pieces
 from tacit._location import fault
-from tacit._tensor import Tensor, tensor_of
+from tacit._tensor import Tensor, known_value, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -101,6 +101,8 @@ def _real_power(a: Tensor, exponent: float) -> Tensor:
 
     one = _real(a, "**")
     bits = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    if exponent > 0 and one.range[1] <= 0:
+        return one.astype(fixed(bits)) * 0
     low, high = (max(end, 2.0**-bits) for end in one.range)
     scaled = _octaves(one, _ln, "**", max(_FINE, bits)) * exponent
     # The logarithm of the largest power, or a sixteenth more, so that few tables are made.
@@ -221,7 +223,10 @@ def divide(a: Any, b: Any) -> Tensor:
     if isinstance(a, Tensor):
         _number(a, "/")
     known = isinstance(a, Tensor) and isinstance(b, Tensor) and a._is_part_of(b)
-    return divisor._call("part" if known else "ratio", divisor._operand(a), divisor._id)
+    # An integer is raised by the fraction bits twice, for which there may be no room.
+    is_fine = not isinstance(a, Tensor) and 2 * divisor.dtype.bits > _RAISED
+    number = divisor._constant(known_value(a), divisor.dtype.bits) if is_fine else divisor._operand(a)
+    return divisor._call("part" if known else "ratio", number, divisor._id)
 
 
 def softmax(a: Tensor, axis: int = -1) -> Tensor:
@@ -301,8 +306,8 @@ def _octaves(a: Tensor, function: Callable[[Any], Any], name: str, result: int |
     if result is None:
         result = one.dtype.bits if one.dtype.kind == "fixed" else 16
     unit = one.dtype.unit
-    # Few sizes of tables, of which many programs use the same.
-    bits = min(63, max(1, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))
+    # Few sizes of tables, of which many programs use the same; octaves of few steps have no room for pieces.
+    bits = min(63, max(8, -(-int(max(one.range[1], 0) * unit).bit_length() // 4) * 4))
     table = _table(one, name, _pieces.octaves, function, unit.bit_length() - 1, result, bits)
     return one._made(one._at().piecewise(one._id, *table.arguments(result)))
 

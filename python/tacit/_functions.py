@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
@@ -154,14 +154,25 @@ def minimum(a: Any, b: Any) -> Tensor:
 def clip(a: Tensor, low: Any = None, high: Any = None) -> Tensor:
     """`a`, but at least `low` and at most `high`; where these are public, so is the result's range.
 
-    Without one of them, the end of the range of `a` takes its place.
+    Without one of them, the end of the range of `a` takes its place, or the other one if that is beyond.
     """
     if isinstance(low, Tensor) or isinstance(high, Tensor):
         least = a if low is None else maximum(a, low)
         return least if high is None else minimum(least, high)
     one = tensor_of(together([a, low, high])[0])
-    low, high = (end if given is None else given for given, end in zip((low, high), one.range, strict=True))
+    ends = one.range
+    if low is None:
+        low = ends[0] if high is None else min(ends[0], _extreme(high, min))
+    if high is None:
+        high = max(ends[1], _extreme(low, max))
     return one._call("clip", one._id, one._operand(low), one._operand(high))
+
+
+def _extreme(value: Any, of: Callable[..., Any]) -> Any:
+    """The least or the largest of some public numbers."""
+    import numpy as np
+
+    return of(np.ravel(known_value(value)).tolist())
 
 
 def relu(a: Tensor) -> Tensor:

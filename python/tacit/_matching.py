@@ -70,6 +70,10 @@ def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Selection:
     """The different elements that are in both, in ascending order."""
+    ar1, ar2 = together([ar1, ar2])
+    kinds = [one.dtype.kind if isinstance(one, Tensor) else "" for one in (ar1, ar2)]
+    if kinds == ["int", "fixed"]:
+        ar1 = ar1.astype(ar2.dtype)
     if _is_few(ravel(ar1).size, ravel(ar2).size, 1):
         return _among(ar1, ar2, assume_unique, invert=False)
     ordered, of_second = _merged(ar1, ar2)

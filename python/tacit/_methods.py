@@ -12,9 +12,13 @@ class Methods(Changeable):
 
     __slots__ = ()
 
-    def sort(self, axis: int = -1) -> None:
+    def sort(self, axis: int = -1, kind: str | None = None) -> None:
         """Puts the elements along an axis in ascending order, in place: `np.sort` makes another tensor."""
-        self[...] = _numpy("sort", self, axis=axis)
+        self[...] = _numpy("sort", self, axis=axis, kind=kind)
+
+    def argsort(self, axis: int | None = -1, kind: str | None = None) -> Any:
+        """Where the elements stand that make an ascending order; equal ones keep theirs."""
+        return _numpy("argsort", self, axis=axis, kind=kind)
 
     def take(self, indices: Any, axis: int | None = None) -> Any:
         """Elements by their public places along an axis."""

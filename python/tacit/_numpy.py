@@ -202,7 +202,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ones_like": lambda a, dtype=None, shape=None: _like(a, 1, dtype, shape),
     "full_like": lambda a, value, dtype=None, shape=None: _like(a, value, dtype, shape),
     "copyto": lambda a, value, where=True: a.__setitem__(..., tacit.where(where, value, a)),
-    "putmask": lambda a, mask, value: a.__setitem__(..., tacit.where(mask, value, a)),
+    "putmask": lambda a, mask, value: a.__setitem__(..., tacit.where(np.reshape(mask, a.shape), value, a)),
     "fill_diagonal": lambda a, value: a.__setitem__(np.diag_indices(min(a.shape), a.ndim), value),
     "copy": lambda a: a,
     "atleast_1d": lambda a: a if a.ndim else a.reshape(1),
@@ -258,7 +258,17 @@ _RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(ta
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
 _REDUCTIONS.update(logical_and="all", logical_or="any", bitwise_and="all", bitwise_or="any")
 
-_VIEWS = ["reshape", "ravel", "transpose", "broadcast_to", "sliding_window_view", "atleast_1d", "atleast_2d"]
+_VIEWS = [
+    "diag",
+    "einsum",
+    "reshape",
+    "ravel",
+    "transpose",
+    "broadcast_to",
+    "sliding_window_view",
+    "atleast_1d",
+    "atleast_2d",
+]
 """Functions that make views of tensors themselves."""
 
 _ARRANGED_VIEWS = [
@@ -352,8 +362,13 @@ def _meant(options: dict[str, Any]) -> dict[str, Any]:
 
 def _selected(conditions: Any, choices: Any, default: Any) -> Any:
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
-        default = tacit.where(condition, choice, default)
+        default = _where(condition, choice, default)
     return default
+
+
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    is_secret = any(isinstance(value, Tensor) for value in (condition, a, b))
+    return tacit.where(condition, a, b) if is_secret else np.where(condition, a, b)
 
 
 def _like(a: Tensor, value: Any, dtype: Any, shape: Any) -> Tensor:

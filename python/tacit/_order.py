@@ -23,8 +23,7 @@ def sort(a: Tensor, axis: int | None = -1) -> Tensor:
     outcomes may be known: about n log2 n of them. Other protocols compare and choose in a bitonic network:
     some n (log2 n)**2 / 4 comparisons, each with two choices.
     """
-    one = _orderly(a)
-    one, along = flat_along(one, axis)
+    one, along = flat_along(_orderly(a if axis is not None else tensor_of(a).reshape(-1)), axis)
     trace = tracing(one._builder)
     # Medians and quantiles of one tensor sort it once. What a body makes, nothing outside may use.
     known = trace.sorted if trace is not None and not trace.bodies else {}
@@ -40,8 +39,7 @@ def argsort(a: Tensor, axis: int | None = -1) -> Tensor:
     """Where the elements stood that `sort` puts in order; equal ones keep theirs."""
     import numpy as np
 
-    one = _orderly(a)
-    one, along = flat_along(one, axis)
+    one, along = flat_along(_orderly(a if axis is not None else tensor_of(a).reshape(-1)), axis)
     order = [place for place in range(one.ndim) if place != along] + [along]
     rows = one.transpose(*order)
     keys = rows.reshape(-1, one.shape[along])
@@ -229,7 +227,8 @@ def histogram2d(
     below = [_below(one, of) + 0 for one, of in zip((x, y), edges, strict=True)]
     within = [one[:, 1:] - one[:, :-1] for one in below]
     first = within[0] if weights is None else weights.reshape(-1, 1) * within[0]
-    return matmul(first.T, within[1]), edges[0], edges[1]
+    # NumPy counts in floats here.
+    return as_fixed(matmul(first.T, within[1])), edges[0], edges[1]
 
 
 def _edges(bins: Any, range: tuple[float, float] | None) -> Any:  # noqa: A002 (NumPy's name)

@@ -18,11 +18,12 @@ def insert(arr: Any, obj: int, values: Any, axis: int | None = None) -> Tensor:
     one, new = (array_of(value) for value in (arr, values))
     if axis is None:
         one, new, axis = one.reshape(-1), new.reshape(-1), 0
-    elif new.ndim < one.ndim:
+    axis = axis % one.ndim
+    if new.ndim < one.ndim:
         shape = [*one.shape[:axis], 1, *one.shape[axis + 1 :]]
         whole = np.broadcast_to(new.reshape(*new.shape[:axis], 1, *new.shape[axis:]), shape)
         new = whole.copy()
-    before: tuple[slice, ...] = (slice(None),) * (axis % one.ndim)
+    before: tuple[slice, ...] = (slice(None),) * axis
     place = int(obj) + (one.shape[axis] if obj < 0 else 0)
     if not 0 <= place <= one.shape[axis]:
         raise fault(ProgramError, f"np.insert at {obj} of {one.shape[axis]} places")
@@ -46,13 +47,15 @@ def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: 
 
 
 def kron(a: Any, b: Any) -> Tensor:
-    """All products of two matrices' elements, in blocks."""
+    """All products of two tensors' elements, in blocks."""
     one, other = (array_of(value) for value in (a, b))
-    if one.ndim != 2 or other.ndim != 2:
-        raise fault(ProgramTypeError, "np.kron of secrets takes two matrices")
-    rows, columns = one.shape[0] * other.shape[0], one.shape[1] * other.shape[1]
-    product = multiply(one.reshape(one.shape[0], 1, -1, 1), other.reshape(1, other.shape[0], 1, -1))
-    return product.reshape(rows, columns)
+    ndim = max(one.ndim, other.ndim)
+    rows, columns = ((*(1,) * (ndim - value.ndim), *value.shape) for value in (one, other))
+    product = multiply(
+        one.reshape(*(length for own in rows for length in (own, 1))),
+        other.reshape(*(length for own in columns for length in (1, own))),
+    )
+    return product.reshape(*(a * b for a, b in zip(rows, columns, strict=True)))
 
 
 def choose(a: Tensor, choices: Any) -> Tensor:
@@ -94,13 +97,13 @@ def add_at(a: Any, indices: Any, b: Any) -> None:
 
 
 def diag(v: Tensor, k: int = 0) -> Tensor:
-    """A matrix with a row as its diagonal, or the diagonal of a matrix."""
+    """A matrix with a row as its diagonal, or the diagonal of a matrix: a view that can't be changed."""
     import numpy as np
 
     from tacit._moved import moved
 
     if v.ndim == 2:
-        return moved(v, lambda places: np.diag(places, k))
+        return v._viewed(moved(v, lambda places: np.diag(places, k)), lambda one: np.diag(one, k))
     if v.ndim != 1:
         raise fault(ProgramError, f"np.diag of a tensor of shape {v.shape}", "give a row or a matrix")
     length = v.size + abs(k)

@@ -291,7 +291,7 @@ class Tensor(Reductions):
     def reshape(self, *shape: Any) -> Tensor:
         """The same elements in row-major order in another shape; one length may be -1."""
         made = self._at().reshape(self._id, [*map(operator.index, unpacked(shape))])
-        return self._viewed(self._made(made), lambda one: one.reshape(*shape))
+        return self._viewed(self._made(made), lambda one: one.reshape(unpacked(shape)))
 
     def ravel(self) -> Tensor:
         """All elements on one axis."""
@@ -507,7 +507,7 @@ def multiply(a: Any, b: Any) -> Tensor:
     a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return binary("mul", a, b)
+        return _product("mul", a, b)
     return _public.multiply(one, b if one is a else a)
 
 
@@ -523,8 +523,15 @@ def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
     a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return binary("matmul_raw" if exact else "matmul", a, b)
+        return binary("matmul_raw", a, b) if exact else _product("matmul", a, b)
     return _public.matmul(one, b if one is a else a, left=one is b, exact=exact)
+
+
+def _product(method: str, a: Tensor, b: Tensor) -> Tensor:
+    """A product of tensors: of fixed point if one of them is, also where that one is known to be whole."""
+    made = binary(method, a, b)
+    points = [one.dtype for one in (a, b) if one.dtype.kind == "fixed"]
+    return made.astype(points[0]) if points and made.dtype.kind == "int" else made
 
 
 def _holds_tensors(value: Any) -> bool:

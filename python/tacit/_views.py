@@ -154,7 +154,9 @@ class Changeable(Unknown):
         return self
 
     def _viewed(self, view: Self, how: Callable[[Any], Any]) -> Self:
-        """Makes a view of `self` of what has its value already."""
+        """Makes a view of `self` of what has its value already; numbers have none, as they never change."""
+        if not self._kind.shape:
+            return view
         self._clock = self._clock or [0]
         view._parent, view._how, view._of = self, how, self._id
         view._clock, view._seen = self._clock, self._clock[0]

@@ -83,7 +83,38 @@ MASKED: list[Callable[..., Any]] = [
     lambda a, m: np.sum(a, axis=0, where=m[1]),
     lambda a, m: np.sum(a > 0, where=m),
     lambda a, m: np.sum(a > 0, axis=1, where=m),
+    # Of none there is what is first, also where that is beyond all that elements can be.
+    lambda a, m: np.max(a, axis=1, where=m & (a > 1.9), initial=-7),
+    lambda a, m: np.min(a, where=m & (a < -9), initial=7),
+    lambda a, m: np.all(a, where=m & (np.zeros(4) > 0)),
+    lambda a, m: np.max(a, axis=(0, 2), where=m, initial=-9),
+    lambda a, m: np.all(a, axis=(2, 1), where=m, keepdims=True),
+    lambda a, m: np.prod(a[0, :2, :2], axis=(0, 1), where=m[0, :2, :2]),
 ]
+
+SEVERAL: list[Callable[..., Any]] = [
+    lambda a: a.max(axis=(0, 2)),
+    lambda a: np.min(a, axis=(-1, 0), keepdims=True),
+    lambda a: np.ptp(a, axis=(1, 2)),
+    lambda a: (a > 0).any(axis=(0, 1)),
+    lambda a: np.all(a, axis=(0, 1, 2), keepdims=True),
+    lambda a: np.prod(a[:, :1, :2], axis=(0, 1)),
+    lambda a: np.var(a, axis=(0, 1)),
+    lambda a: a.std(axis=(2, 0), keepdims=True),
+    lambda a: np.max(a, axis=()),
+    lambda a: np.any(a, axis=(1,)),
+]
+
+
+@pytest.mark.parametrize("function", SEVERAL)
+def test_several_axes_at_once(function: Callable[..., Any]) -> None:
+    compared(function, [A])
+
+
+@pytest.mark.parametrize("axis", [(0, 0), (0, 3), (-4,), (1, -2)])
+def test_axes_that_there_are_not(axis: tuple[int, ...]) -> None:
+    with pytest.raises(tacit.ProgramError, match="name each axis once"):
+        computed(lambda a: a.max(axis=axis), A)
 
 
 @pytest.mark.parametrize("function", MASKED)

@@ -206,6 +206,44 @@ def test_numbers_are_not_changed() -> None:
     as_numpy(numbers, GRID)
 
 
+def views_of_numbers(a: Any) -> Any:
+    total = a.sum()
+    made = [np.atleast_1d(total), np.expand_dims(total, 0), total.reshape(1, 1), np.atleast_2d(a[0, 0])]
+    for one in made:
+        one += 1
+    made[2][...] = 4
+    return [total, a, *made]
+
+
+def test_what_is_made_of_numbers_does_not_change_them() -> None:
+    as_numpy(views_of_numbers, GRID)
+
+
+def turned_by_letters(a: Any) -> Any:
+    turned, diagonal, sums = np.einsum("ij->ji", a), np.diag(a), np.einsum("ij->i", a)
+    a[0] = 8
+    turned[2, 2] = 9
+    sums[0] += 1
+    return [a, turned, diagonal, sums]
+
+
+def test_views_by_letters_and_of_the_diagonal() -> None:
+    as_numpy(turned_by_letters, GRID)
+    with pytest.raises(ProgramError, match="read-only"):
+        evaluated(lambda a: put(0, 1)(np.diag(a)), GRID)
+
+
+def test_integers_go_into_fixed_point() -> None:
+    def mixed(a: Any, i: Any) -> Any:
+        a[0] = i
+        a[1, a[1] > -1] = i[0]
+        a[i] += 1
+        np.putmask(a, (a > 5).reshape(-1), 7)
+        return a
+
+    as_numpy(mixed, GRID, np.array([2, 1, 3], dtype=np.int8))
+
+
 def filled(a: Any) -> Any:
     made = np.zeros_like(a)
     made[1:] = a[1:] - a[:-1]

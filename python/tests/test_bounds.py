@@ -107,6 +107,38 @@ def test_inverse_powers_of_few_steps_and_of_many(bits: int, low: int, high: int)
         assert (abs(got - want) <= np.maximum(2.0**-bits, relative * want))[near].all()
 
 
+@pytest.mark.parametrize("bits", [30, 31, 32])
+@pytest.mark.parametrize("function", [lambda x: 1 / x, lambda x: x**-1, np.reciprocal])
+def test_reciprocals_of_fine_numbers_are_the_nearest(function: Callable[..., Any], bits: int) -> None:
+    raw = np.unique(np.geomspace(1 << bits - 5, 5 << bits, 200).astype(np.int64))
+    got = evaluated(function, raw / 2.0**bits, bits, 2**-5, 5)
+    want = [(2 * 4**bits // int(one) + 1) // 2 for one in raw]
+    np.testing.assert_array_equal(got * 2.0**bits, want)
+
+
+@pytest.mark.parametrize("function", [np.sinh, np.expm1])
+def test_functions_of_fine_numbers_near_0_are_off_by_a_part_of_the_power(
+    function: Callable[..., Any],
+) -> None:
+    every = np.linspace(-1 / 16, 1 / 16, 999)
+    every = np.floor(every * 2.0**28) / 2.0**28
+    off = abs(evaluated(function, every, 28, -1, 1) - function(every))
+    assert off.max() <= 2.0**-19
+
+
+@pytest.mark.parametrize(("bits", "high"), [(3, 1), (4, 0.5), (2, 1), (5, 0.25)])
+@pytest.mark.parametrize("exponent", [0.3, 1.5, 2.5])
+def test_powers_of_numbers_of_few_steps(bits: int, high: float, exponent: float) -> None:
+    every = np.arange(int(high * 2**bits) + 1) / 2.0**bits
+    off = evaluated(functools.partial(powered, exponent), every, bits, 0, high) - every**exponent
+    assert abs(off).max() <= 2.0**-bits
+
+
+def test_powers_of_what_is_below_0_are_0() -> None:
+    for exponent in (0.3, 2.5):
+        assert not evaluated(functools.partial(powered, exponent), np.array([-3.0, 0]), 16, -3, 0).any()
+
+
 def test_quotients_of_all_numbers_are_the_nearest() -> None:
     raw = np.arange(-24, 25)
     pairs = np.array([*itertools.product(raw, raw[raw != 0])])

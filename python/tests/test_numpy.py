@@ -404,10 +404,40 @@ ONES = np.array([[1.0, 2.5, -3.0], [0.5, 2.0, 1.0], [2.0, -1.0, 0.25]])
         lambda x: (x.clip(0), np.clip(x, None, 1), x.clip(max=1), np.round(x[0], decimals=1)),
         lambda x: np.split(x, np.int64(3)),
         lambda x: (x[0] == x[1]).sum() + np.array_equal(x, x[0]),
+        lambda x: (x.clip(7), x.clip(max=-6), np.clip(x[0], [9, 0, 7], None), np.clip(x, 3, -2)),
+        lambda x: (np.kron(x[0], x[1]), np.kron(x, x[0]), np.kron(x, 2)),
+        lambda x: (np.insert(x, 1, 2, axis=-1), np.insert(x, -1, x[0], axis=-2)),
+        lambda x: np.select([x > 0, [[True], [False], [True]]], [1, 2]),
+        lambda x: np.select([x > 0, [[True], [False], [True]]], [1.5, 2]),
+        lambda x: (np.histogram2d(x[0], x[1], bins=[[-4, 0, 4], [0, 2, 4]])[0], np.sort(x[0, 0], axis=None)),
+        lambda x: (x.argsort(kind="stable"), np.argsort(x, kind="mergesort"), np.all(x), (x - 1).any(axis=0)),
     ],
 )
 def test_what_was_apart_from_numpy(function: Callable[..., Any]) -> None:
     same(result(function, ONES, dtype=F16, range=(-4, 4)), function(ONES), 2**-15)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, _: np.full_like(x, 3) @ np.ones_like(x),
+        lambda x, i: np.full_like(x, 3)[i],
+        lambda x, i: np.full_like(x, 3) * i,
+        lambda x, i: np.full_like(x, 2, shape=(2, 1))[:, i - 1],
+        lambda x, i: np.intersect1d(np.stack([i, i]), x).sum(),
+        lambda x, i: np.histogram2d(i.reshape(1), x[0, :1], bins=[[0, 1, 2], [-4, 4]])[0],
+    ],
+)
+def test_fixed_point_stays_fixed_point(function: Callable[..., Any]) -> None:
+    secrets = [
+        tacit.secret("alice", shape=ONES.shape, dtype=F16, range=(-4, 4)),
+        tacit.secret("ben", dtype=tacit.int8, range=(0, 2)),
+    ]
+    plan = tacit.function(lambda x, i: tacit.reveal(function(x, i))).trace(*secrets)
+    got = np.asarray(plan._restore(plan._program.evaluate([ONES, 1])))
+    want = function(ONES, np.int64(1))
+    assert got.dtype == want.dtype == np.float64
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize(
