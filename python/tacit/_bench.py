@@ -48,7 +48,7 @@ def measured(work: str, folder: Path) -> None:
     except ImportError as error:
         raise InputError(
             f"tables are compared with pandas and DuckDB, and there is no {error.name}: "
-            'pip install "tacit-mpc[bench]"'
+            "pip install duckdb pandas pyarrow sqlglot tpchgen-cli"
         ) from None
     if name == "tpch":
         plan, given, check = _bench_tables.tpch(sizes["query"], sizes["scale"], asked["quick"], folder)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import tacit
@@ -53,8 +52,6 @@ def test_the_page_on_tables_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    stays = {"patient": [1, 2, 1], "days": [3, 4, 5], "ward": ["east", "west", None]}
-    pd.DataFrame(stays).to_parquet("stays.parquet")
     document = (ROOT / "docs" / "tables.md").read_text()
     ((language, _, text),) = BLOCK.findall(document)
     assert language == "python"

@@ -63,9 +63,7 @@ class Data:
         try:
             made = subprocess.run([command, *options], capture_output=True, check=False, text=True)
         except FileNotFoundError:
-            raise InputError(
-                'TPC-H\'s tables are made by tpchgen-cli: pip install "tacit-mpc[bench]"'
-            ) from None
+            raise InputError("TPC-H's tables are made by tpchgen-cli: pip install tpchgen-cli") from None
         if made.returncode:
             raise InputError(f"tpchgen-cli has made no tables: {made.stderr.strip()}")
 

@@ -80,7 +80,7 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         from sqlglot.errors import SqlglotError
         from sqlglot.optimizer import optimize
     except ImportError:
-        raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "tacit-mpc[sql]"') from None
+        raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
     from tacit.tables.expressions import checked_clauses
     from tacit.tables.query import Query
 

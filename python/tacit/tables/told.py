@@ -108,7 +108,7 @@ def _write(frame: Any, file: Path) -> None:
         if suffix != ".csv":
             import pyarrow  # noqa: F401
     except ImportError as error:
-        raise InputError(f'{file} needs {error.name}: pip install "tacit-mpc[tables]"') from None
+        raise InputError(f"{file} needs {error.name}: pip install {error.name}") from None
     if not file.parent.is_dir():
         raise InputError(f"{file} can't be written: there is no folder {file.parent}")
     if frame is None:
