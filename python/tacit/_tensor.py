@@ -426,8 +426,9 @@ class Tensor(Reductions):
             raise fault(
                 SecretError,
                 "a secret can't become a NumPy array",
-                "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; an array to put "
-                "secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)",
+                "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; a[i] of a public "
+                "array is (np.arange(len(a)) == i[..., None]) @ a; an array to put secrets into is "
+                "np.zeros_like(x, shape=3) and not np.zeros(3)",
             )
         if use == "a key of a set or a dict":
             raise fault(
@@ -439,7 +440,8 @@ class Tensor(Reductions):
             SecretError,
             f"nobody knows this value while the program runs, so it can't be used for {use}",
             "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type; an array to put it "
-            "into is np.zeros_like(x, shape=3) and not np.zeros(3)",
+            "into is np.zeros_like(x, shape=3) and not np.zeros(3); the i-th of a public list is "
+            "np.choose(i, [3, 5])",
         )
 
 
