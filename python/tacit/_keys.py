@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from tacit._index import is_plain
 from tacit._location import fault
+from tacit._ranges import within
 from tacit._tensor import Tensor, binary, matmul, multiply
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+# What a comparison with a place and its bit as a number take, and two digits besides: in products.
+PLACE, DIGITS = 5, 60
+
+# Places that are compared, of all indices, from which on two digits are taken.
+MANY = 1024
 
 
 def expanded(a: Tensor, entries: Sequence[Any]) -> tuple[list[Any], list[tuple[int, Tensor]]]:
@@ -65,7 +72,7 @@ def indexed(a: Tensor, public: Sequence[Any]) -> Tensor:
 
 
 def looked_up(a: Tensor, index: Tensor) -> Tensor:
-    """`a[index]`, for secret integers: a comparison for each place of the first axis, and a product.
+    """`a[index]`, for secret integers, along the first axis.
 
     Negative indices count from the end, and one that is outside gives zeros.
     """
@@ -74,9 +81,59 @@ def looked_up(a: Tensor, index: Tensor) -> Tensor:
         raise fault(ProgramError, "a value without axes has no elements to choose from")
     if a.dtype.kind == "bool":
         return looked_up(multiply(a, 1), index) > 0
-    length = a.shape[0]
-    rows = matmul(hot(index.reshape(-1), length), a.reshape(length, -1))
-    return rows.reshape(*index.shape, *a.shape[1:])
+    found = _rows(a.reshape(a.shape[0], -1), index.reshape(-1))
+    return found.reshape(*index.shape, *a.shape[1:])
+
+
+def _rows(rows: Tensor, index: Tensor) -> Tensor:
+    """The rows that secret integers mean: a comparison with each place and a product, or by two digits.
+
+    In blocks of `share` rows a place has two digits. The last one is compared with `share` numbers and
+    chooses a row of each block; the first one, by comparisons with the blocks' beginnings, chooses of those.
+    """
+    import numpy as np
+
+    from tacit._functions import concatenate, where
+
+    length, width = rows.shape
+    share = _share(length, width)
+    # Of few places rounds are what takes time, and two digits take some more.
+    if share >= length or length * index.size < MANY:
+        return _row_or_zeros(matmul(hot(index, length), rows), rows)
+    if index.range[0] < 0:
+        index = where(index < 0, index + length, index)
+    blocks = -(-length // share)
+    missing = blocks * share - length
+    padded = concatenate([rows, rows[:1].repeat(missing, axis=0) * 0]) if missing else rows
+    # Which blocks begin at the place or before it: the last of them has it.
+    begun = multiply(index.reshape(-1, 1) >= np.arange(blocks + 1) * share, 1)
+    last = index - begun[:, 1:-1].sum(axis=1) * share
+    if index.range[0] >= 0 and index.range[1] < blocks * share:
+        last = within(last, 0, share - 1)
+    is_last = binary("equal", last.reshape(-1, 1), np.arange(share))
+    by_last = padded.reshape(blocks, share, width).transpose(1, 0, 2).reshape(share, -1)
+    chosen = _row_or_zeros(matmul(is_last, by_last), rows).reshape(-1, blocks, width)
+    block = within(begun[:, :-1] - begun[:, 1:], 0, 1).reshape(-1, 1, blocks)
+    return _row_or_zeros(matmul(block, chosen).reshape(-1, width), rows)
+
+
+def _row_or_zeros(found: Tensor, rows: Tensor) -> Tensor:
+    """A sum of rows of which all but one, or all, are zeros."""
+    if rows.dtype.kind not in ("int", "fixed"):
+        return found
+    return within(found, min(rows._kind.low, 0), max(rows._kind.high, 0))
+
+
+def _share(length: int, width: int) -> int:
+    """Rows of a block, a power of two, or all rows where that costs less."""
+
+    def price(share: int) -> int:
+        blocks = -(-length // share)
+        return PLACE * (share + blocks) + 4 * blocks * width + DIGITS
+
+    best = min((1 << bits for bits in range(1, length.bit_length())), key=price, default=length)
+    # Some protocols gain less.
+    return best if price(best) < 0.6 * PLACE * length else length
 
 
 def row_by_row(entries: Sequence[Any]) -> Any:

@@ -1,0 +1,72 @@
+"""Secret places of long axes: by two digits, or by a comparison with each place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import _keys
+from tacit._values import public
+
+
+def placed(table: Any, places: Any) -> Any:
+    """NumPy's `table[places]`, with zeros for places outside."""
+    inside = (places >= -len(table)) & (places < len(table))
+    found = table[np.where(inside, places, 0)]
+    return np.where(inside.reshape(-1, *[1] * (table.ndim - 1)), found, np.zeros_like(found))
+
+
+@tacit.function
+def looked_up(x: Any, i: Any) -> Any:
+    return tacit.reveal(x[i])
+
+
+TABLES = [
+    (np.arange(300) * 7 % 101 - 50, {"dtype": tacit.int16, "range": (-50, 50)}),
+    (np.arange(256) / 8 + 3, {"range": (3, 40)}),
+    (np.arange(200).reshape(100, 2) - 260, {"dtype": tacit.int16, "range": (-260, -61)}),
+    (np.arange(64) % 3 == 1, {"dtype": tacit.bool_}),
+    (np.arange(1200).reshape(200, 3, 2), {"dtype": tacit.int16, "range": (0, 1200)}),
+]
+
+
+@pytest.mark.parametrize("at", range(len(TABLES)))
+@pytest.mark.parametrize("protocol", ["replicated", "replicated-malicious", "gmw"])
+def test_every_place_and_some_outside(at: int, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, kind = TABLES[at]
+    length = len(table)
+    width = int(np.prod(table.shape[1:]))
+    assert _keys._share(length, width) < length
+    # From both ends, from the front alone with places outside, and without.
+    for low, high in [(-length - 20, length + 20), (0, 2 * length), (0, length - 1)]:
+        places = np.arange(low, high + 1)
+        given = tacit.secret("bob", shape=len(places), dtype=tacit.int16, range=(low, high))
+        plan = looked_up.trace(tacit.secret("alice", shape=table.shape, **kind), given)
+        expected = placed(table, places)
+        clear = plan._restore(plan._program.evaluate([public(table), public(places)]))
+        assert (clear == expected).all()
+        few = places[:: max(len(places) // 20, 1)]
+        if (low, high) == (0, length - 1):
+            monkeypatch.setattr(_keys, "MANY", 0)
+            given = tacit.secret("bob", shape=len(few), dtype=tacit.int16, range=(low, high))
+            plan = looked_up.trace(tacit.secret("alice", shape=table.shape, **kind), given)
+            with tacit.local(protocol) as run:
+                assert (run(plan, alice=table, bob=few) == placed(table, few)).all()
+
+
+def test_two_digits_cost_a_third_and_few_places_take_no_more_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(length: int, places: int) -> tuple[int, int]:
+        x = tacit.secret("alice", shape=length, range=(0, 100))
+        i = tacit.secret("bob", shape=places, dtype=tacit.int16, range=(0, length - 1))
+        figures = (
+            looked_up.trace(x, i).cost(protocol="replicated-malicious").protocols["replicated-malicious"]
+        )
+        return sum(figures.bytes.values()), figures.rounds
+
+    many, few = cost(128, 500), cost(64, 2)
+    monkeypatch.setattr(_keys, "_share", lambda length, _: length)
+    assert 3 * many[0] < cost(128, 500)[0]
+    assert few == cost(64, 2)
