@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,33 @@ def power(a: Tensor, exponent: float) -> Tensor:
         if not left:
             return a.copy() if result is a else result if result is not None else squared
         squared = squared * squared
+
+
+def power_of(base: Any, exponent: Tensor) -> Tensor:
+    """A public number above 0 to a secret power: as far off as `exp`."""
+    import numpy as np
+
+    known = known_value(base)
+    if np.ndim(known) or not 0 < float(known) < math.inf:
+        raise fault(
+            ProgramTypeError,
+            f"{base!r} to a secret power",
+            "the base has to be one public number above 0; for a secret one, np.exp(y * np.log(x))",
+        )
+    number = float(known)
+    if number == 1:
+        return exponent * 0 + 1.0
+    if number < 1:
+        return power_of(1 / number, -exponent)
+    return _exp(tensor_of(exponent), math.inf, _powers_of(number), math.log(number), "**")
+
+
+@functools.lru_cache(maxsize=256)
+def _powers_of(base: float) -> Callable[[Any], Any]:
+    import numpy as np
+
+    rate = np.log(np.longdouble(base))
+    return lambda x: np.exp(x * rate)
 
 
 def _inverse_power(a: Tensor, exponent: int) -> Tensor:

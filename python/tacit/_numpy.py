@@ -284,6 +284,7 @@ _ARRANGED_VIEWS = [
 ]
 
 _OF_SELECTIONS = ["sum", "mean", "median", "var", "std", "max", "min", "any", "all", "argmax", "argmin"]
+_OF_SELECTIONS += ["percentile", "quantile"]
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:

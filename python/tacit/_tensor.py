@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from tacit import _public
+from tacit import _endless, _public
 from tacit._handles import Handle
 from tacit._index import Index, Plain, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
@@ -181,11 +181,18 @@ class Tensor(Reductions):
         from tacit._elementary import power
 
         if isinstance(exponent, Tensor):
-            raise self._no_secret_exponent()
+            raise fault(
+                ProgramTypeError,
+                "a secret can't be an exponent of a secret",
+                "use np.exp(y * np.log(x)), or a product for each of a few exponents and tacit.where",
+            )
         return power(self, exponent)
 
-    def __rpow__(self, other: Any) -> NoReturn:
-        raise self._no_secret_exponent()
+    def __rpow__(self, other: Any) -> Tensor:
+        """A public number above 0 to a secret power: as far off as `exp`."""
+        from tacit._elementary import power_of
+
+        return power_of(other, self)
 
     def __rtruediv__(self, other: Any) -> Tensor:
         """A public number divided by a secret: `tacit.divide`."""
@@ -407,13 +414,6 @@ class Tensor(Reductions):
         """A constant of as many fraction bits."""
         return self._at().constant(value, "fixed" if fraction else "int", fraction)
 
-    def _no_secret_exponent(self) -> ProgramError:
-        return fault(
-            ProgramTypeError,
-            "a secret can't be an exponent of **",
-            "use np.exp2(a) for 2**a, or a product for each of a few exponents and tacit.where",
-        )
-
     def _refuse(self, use: str) -> NoReturn:
         if use == "if":
             raise fault(
@@ -455,15 +455,19 @@ def known_value(value: Any) -> Public:
     Raises:
         SecretError: It is a declaration, or revealed.
         ProgramTypeError: It holds no numbers.
+        ProgramError: One of them is infinite, or NaN.
     """
     if isinstance(value, Handle):
         value._refuse("an operation")
     if type(value) in (list, tuple) and _holds_tensors(value):
         raise fault(ProgramTypeError, "a list of secrets is no tensor", "use tacit.stack([...])")
     try:
-        return public(value)
+        known = public(value)
     except TypeError as error:
         raise fault(ProgramTypeError, str(error)) from None
+    if is_float(known):
+        _endless.checked(known)
+    return known
 
 
 def tensor_of(*values: Any) -> Tensor:
@@ -486,6 +490,9 @@ def tensor_of(*values: Any) -> Tensor:
 
 def binary(method: str, a: Any, b: Any) -> Tensor:
     """An elementwise operation, one of whose operands is a tensor."""
+    if method in _endless.COMPARISONS:
+        a = _endless.compared(a, b) if isinstance(b, Tensor) else a
+        b = _endless.compared(b, a) if isinstance(a, Tensor) else b
     a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     return one._call(method, one._operand(a), one._operand(b))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tests.support import computed
+from tests.support import computed, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +132,21 @@ def test_the_median_of_what_a_mask_selects(chosen: list[int], of: Callable[[Any]
     assert got == np.median(values[mask])
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 30])
+def test_the_quantiles_of_what_a_mask_selects(count: int) -> None:
+    values = np.round(rng.uniform(0, 500_000, 32), 2)
+    mask = rng.permutation(32) < count
+    parts = [0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 0.999, 1]
+    got = computed(lambda x, m: np.quantile(x[m > 0], parts), values, mask.astype(float))
+    np.testing.assert_allclose(got, np.quantile(rounded(values[mask]), parts), rtol=0, atol=2.0**-17 + 1e-9)
+    one = computed(lambda x, m: np.percentile(x[m > 0], 90), values, mask.astype(float))
+    assert one == got[5]
+
+
+def test_a_quantile_of_nothing_is_the_largest_that_there_could_be() -> None:
+    assert computed(lambda x: x[x > 5].quantile(0.3), np.array([1.0, 4, 2])) == 4
+
+
 def test_the_median_of_nothing_is_the_largest_that_there_could_be() -> None:
     assert computed(lambda x: x[x > 5].median(), np.array([1.0, 4, 2])) == 4
 
@@ -147,6 +162,8 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.var(axis=1, where=x > 0), "tacit.stack"),
     (lambda x: np.mean(x[x > 0], keepdims=True), "docs/numpy.md"),
     (lambda x: x[x > 0].var(ddof=0.5), "a whole number"),
+    (lambda x: x[x > 0].quantile(1.5), "from 0 to 1"),
+    (lambda x: x[x[:, 0] > 0].quantile(0.5), "quantiles of rows"),
     (lambda x: np.cross(x, x[:, :2]), "three numbers each"),
     (lambda x: np.tensordot(x, x, axes=1), "don't go together"),
     (lambda x: np.piecewise(x, [x > 0], [1, 2, 3]), "3 functions for 1 conditions"),
