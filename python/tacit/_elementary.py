@@ -243,8 +243,11 @@ def divide(a: Any, b: Any) -> Tensor:
 
     What is beyond 2**47 steps (2**31 for fixed(16)) is the last number before it, and a `b` of 0 counts as
     its least step, so 0 / 0 is 0. A circuit with a digit after another: few where `a` is a part of a sum
-    `b`, as in x / x.sum(), which is known to be at most 1.
+    `b`, as in x / x.sum(), which is known to be at most 1. So is x / np.linalg.norm(x).
     """
+    from tacit._functions import clip
+    from tacit._ranges import within
+
     divisor = _number(b, "/")
     if not isinstance(a, Tensor) and divisor.dtype.kind != "fixed":
         divisor = divisor.astype(fixed(16))
@@ -254,7 +257,10 @@ def divide(a: Any, b: Any) -> Tensor:
     # An integer is raised by the fraction bits twice, for which there may be no room.
     is_fine = not isinstance(a, Tensor) and 2 * divisor.dtype.bits > _RAISED
     number = divisor._constant(known_value(a), divisor.dtype.bits) if is_fine else divisor._operand(a)
-    return divisor._call("part" if known else "ratio", number, divisor._id)
+    made = divisor._call("part" if known else "ratio", number, divisor._id)
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and b._norm_of is not None and b._norm_of[0] == a._id:
+        return within(made, -made.dtype.unit, made.dtype.unit) if b._norm_of[1] else clip(made, -1, 1)
+    return made
 
 
 def softmax(a: Tensor, axis: int = -1) -> Tensor:

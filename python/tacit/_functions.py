@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit import _endless
-from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
+from tacit._tensor import Tensor, binary, is_list_of_secrets, known_value, matmul, tensor_of
 from tacit._values import is_float, shape_of
 from tacit.dtypes import fixed
 
@@ -77,12 +77,12 @@ def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
-    """Values of one shape joined along a new axis. Free.
+    """Values of one shape joined along a new axis; lists of secrets among them are stacked first. Free.
 
     Raises:
         ProgramError: The shapes differ.
     """
-    values = together(values)
+    values = together([stack(value) if is_list_of_secrets(value) else value for value in values])
     one = tensor_of(*values)
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
 

@@ -10,6 +10,7 @@ from tacit._handles import Handle
 from tacit._index import Index, Plain, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._reductions import Reductions
+from tacit._refused import refusal
 from tacit._values import is_float, public
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
@@ -415,32 +416,7 @@ class Tensor(Reductions):
         return self._at().constant(value, "fixed" if fraction else "int", fraction)
 
     def _refuse(self, use: str) -> NoReturn:
-        if use == "if":
-            raise fault(
-                SecretError,
-                "nobody knows this value while the program runs, so it can't steer if, while, and, or, not",
-                "choose between values with tacit.where(condition, a, b); combine conditions with &, | and "
-                "~; max(x), min(x) and sorted(x) are x.max(), x.min() and np.sort(x)",
-            )
-        if use == "a NumPy array":
-            raise fault(
-                SecretError,
-                "a secret can't become a NumPy array",
-                "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; an array to put "
-                "secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)",
-            )
-        if use == "a key of a set or a dict":
-            raise fault(
-                SecretError,
-                f"nobody knows which secrets are equal, so one can't be {use}",
-                "np.unique(x) are the different ones, and np.unique(x).count() says how many",
-            )
-        raise fault(
-            SecretError,
-            f"nobody knows this value while the program runs, so it can't be used for {use}",
-            "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type; an array to put it "
-            "into is np.zeros_like(x, shape=3) and not np.zeros(3)",
-        )
+        raise refusal(use)
 
 
 def _broadcast(value: Any, shape: Sequence[int]) -> Any:
@@ -459,7 +435,7 @@ def known_value(value: Any) -> Public:
     """
     if isinstance(value, Handle):
         value._refuse("an operation")
-    if type(value) in (list, tuple) and _holds_tensors(value):
+    if is_list_of_secrets(value):
         raise fault(ProgramTypeError, "a list of secrets is no tensor", "use tacit.stack([...])")
     try:
         known = public(value)
@@ -541,7 +517,8 @@ def _product(method: str, a: Tensor, b: Tensor) -> Tensor:
     return made.astype(points[0]) if points and made.dtype.kind == "int" else made
 
 
-def _holds_tensors(value: Any) -> bool:
-    return any(
-        isinstance(item, Tensor) or (type(item) in (list, tuple) and _holds_tensors(item)) for item in value
+def is_list_of_secrets(value: Any) -> bool:
+    """Whether this is a list or tuple that has tensors, or lists of them."""
+    return type(value) in (list, tuple) and any(
+        isinstance(item, Tensor) or is_list_of_secrets(item) for item in value
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,16 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (lambda v, b: np.meshgrid(v[:2], v, b[0], indexing="ij"), [V, B]),
     (lambda a, b: np.block([[a[0], np.ones((3, 2))], [b.T, np.zeros((3, 2))]]), [A, B]),
     (lambda v: np.block([v, 1, v[:2]]), [V]),
+    (
+        lambda v: (
+            tacit.stack([[v[0], v[1] * 2], [v[2], 3.0]])
+            if isinstance(v, tacit.Tensor)
+            else np.array([[v[0], v[1] * 2], [v[2], 3.0]])
+        ),
+        [V],
+    ),
+    (lambda a: (np.linalg.matrix_power(a[0] @ B, 2), np.linalg.matrix_power(a[0, :, :3], 0)), [A]),
+    (lambda a: [np.linalg.matrix_power(a[0, :, :3] * 2, n) for n in (1, 2, 3, 5)], [A]),
     (lambda v: np.block([[v], [v + 1]]), [V]),
     (lambda a: np.apply_along_axis(lambda row: row.max() - row.min(), 1, a), [A]),
     (lambda a: np.apply_along_axis(np.cumsum, 1, a), [A]),
@@ -155,6 +166,16 @@ X = tacit.secret("alice", shape=(2, 3), dtype=tacit.fixed(16), range=(-9, 9))
 
 REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.zeros(3).__setitem__(0, x.sum()), "np.zeros_like(x, shape=3)"),
+    (lambda x: np.array([x[0].sum(), x[1].sum()]), "tacit.stack([x, y])"),
+    (lambda x: np.arange(9)[x[0, 0] > 0], "np.choose(i, table)"),
+    (lambda x: np.take(np.arange(9), x[0] > 0), "np.choose(i, table)"),
+    (lambda x: [1, 2][(x[0, 0] > 0) + 0], "np.choose(i, table)"),
+    (lambda x: x[: (x[0, 0] > 0) + 0], "x[np.arange(len(x)) < i]"),
+    (lambda x: range((x > 0).sum()), "tacit.where(np.arange(len(x)) < i, x, 0)"),
+    (lambda x: math.sqrt(x.sum()), "np.sqrt(x)"),
+    (lambda x: f"{x.sum():.1f}", "the text of what the run gives back"),
+    (lambda x: x.tolist(), "list(x)"),
+    (lambda x: np.mean([x[0], x[1]]), "tacit.stack([x, y]).sum()"),
     (lambda x: len(set(x)), "np.unique(x).count()"),
     (lambda x: {x[0, 0]: 1}, "np.unique(x).count()"),
     (lambda x: max(x[0]), "x.max()"),
