@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,30 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
     """The product of matrices from left to right, each entry of each product rounded once."""
     made: Tensor = functools.reduce(matmul, map(array_of, arrays))
     return made
+
+
+def matrix_power(a: Tensor, n: int) -> Tensor:
+    """The product of `n` matrices like this one, by squaring; each entry of each product is rounded once."""
+    import numpy as np
+
+    power = operator.index(n)
+    if power < 0 or a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise fault(
+            ProgramError,
+            f"the power {power} of a matrix of shape {a.shape}",
+            "powers from 0 on are of square matrices",
+        )
+    if not power:
+        one: Tensor = a * 0 + np.eye(a.shape[-1], dtype=int)
+        return one
+    made = None
+    while True:
+        if power & 1:
+            made = a if made is None else matmul(made, a)
+        power >>= 1
+        if not power:
+            return made.copy() if made is not None else a
+        a = matmul(a, a)
 
 
 def cross(a: Any, b: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,33 @@ def power(a: Tensor, exponent: float) -> Tensor:
         if not left:
             return a.copy() if result is a else result if result is not None else squared
         squared = squared * squared
+
+
+def power_of(base: Any, exponent: Tensor) -> Tensor:
+    """A public number above 0 to a secret power: as far off as `exp`."""
+    import numpy as np
+
+    known = known_value(base)
+    if np.ndim(known) or not 0 < float(known) < math.inf:
+        raise fault(
+            ProgramTypeError,
+            f"{base!r} to a secret power",
+            "the base has to be one public number above 0; for a secret one, np.exp(y * np.log(x))",
+        )
+    number = float(known)
+    if number == 1:
+        return exponent * 0 + 1.0
+    if number < 1:
+        return power_of(1 / number, -exponent)
+    return _exp(tensor_of(exponent), math.inf, _powers_of(number), math.log(number), "**")
+
+
+@functools.lru_cache(maxsize=256)
+def _powers_of(base: float) -> Callable[[Any], Any]:
+    import numpy as np
+
+    rate = np.log(np.longdouble(base))
+    return lambda x: np.exp(x * rate)
 
 
 def _inverse_power(a: Tensor, exponent: int) -> Tensor:
@@ -215,8 +243,11 @@ def divide(a: Any, b: Any) -> Tensor:
 
     What is beyond 2**47 steps (2**31 for fixed(16)) is the last number before it, and a `b` of 0 counts as
     its least step, so 0 / 0 is 0. A circuit with a digit after another: few where `a` is a part of a sum
-    `b`, as in x / x.sum(), which is known to be at most 1.
+    `b`, as in x / x.sum(), which is known to be at most 1. So is x / np.linalg.norm(x).
     """
+    from tacit._functions import clip
+    from tacit._ranges import within
+
     divisor = _number(b, "/")
     if not isinstance(a, Tensor) and divisor.dtype.kind != "fixed":
         divisor = divisor.astype(fixed(16))
@@ -226,7 +257,10 @@ def divide(a: Any, b: Any) -> Tensor:
     # An integer is raised by the fraction bits twice, for which there may be no room.
     is_fine = not isinstance(a, Tensor) and 2 * divisor.dtype.bits > _RAISED
     number = divisor._constant(known_value(a), divisor.dtype.bits) if is_fine else divisor._operand(a)
-    return divisor._call("part" if known else "ratio", number, divisor._id)
+    made = divisor._call("part" if known else "ratio", number, divisor._id)
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and b._norm_of is not None and b._norm_of[0] == a._id:
+        return within(made, -made.dtype.unit, made.dtype.unit) if b._norm_of[1] else clip(made, -1, 1)
+    return made
 
 
 def softmax(a: Tensor, axis: int = -1) -> Tensor:

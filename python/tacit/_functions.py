@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
+from tacit import _endless
+from tacit._tensor import Tensor, binary, is_list_of_secrets, known_value, matmul, tensor_of
 from tacit._values import is_float, shape_of
 from tacit.dtypes import fixed
 
@@ -76,12 +77,12 @@ def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
-    """Values of one shape joined along a new axis. Free.
+    """Values of one shape joined along a new axis; lists of secrets among them are stacked first. Free.
 
     Raises:
         ProgramError: The shapes differ.
     """
-    values = together(values)
+    values = together([stack(value) if is_list_of_secrets(value) else value for value in values])
     one = tensor_of(*values)
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
 
@@ -143,12 +144,19 @@ def joined(values: Sequence[Any], axis: int) -> Any:
 
 def maximum(a: Any, b: Any) -> Tensor:
     """The larger of two, elementwise and broadcast. A comparison and a choice."""
-    return binary("maximum", a, b)
+    return binary("maximum", *_bounding(a, b, _endless.lower_bound))
 
 
 def minimum(a: Any, b: Any) -> Tensor:
     """The smaller of two, elementwise and broadcast. A comparison and a choice."""
-    return binary("minimum", a, b)
+    return binary("minimum", *_bounding(a, b, _endless.upper_bound))
+
+
+def _bounding(a: Any, b: Any, bound: Callable[[Any, Tensor], Any]) -> tuple[Any, Any]:
+    """Two operands, of which a public one that bounds nothing is one that does so within a range."""
+    if isinstance(a, Tensor):
+        return a, bound(b, a) if not isinstance(b, Tensor) else b
+    return bound(a, b) if isinstance(b, Tensor) else a, b
 
 
 def clip(a: Tensor, low: Any = None, high: Any = None) -> Tensor:
@@ -159,6 +167,8 @@ def clip(a: Tensor, low: Any = None, high: Any = None) -> Tensor:
     if isinstance(low, Tensor) or isinstance(high, Tensor):
         least = a if low is None else maximum(a, low)
         return least if high is None else minimum(least, high)
+    beside = tensor_of(a)
+    low, high = _endless.lower_bound(low, beside), _endless.upper_bound(high, beside)
     one = tensor_of(together([a, low, high])[0])
     ends = one.range
     if low is None:

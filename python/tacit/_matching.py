@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from tacit import _endless
 from tacit._functions import array_of, concatenate, ravel, shape, together
 from tacit._location import fault
 from tacit._moved import cumsum
@@ -32,6 +33,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
 
     Few are compared pair by pair. Many are sorted together, and what is counted is sorted back.
     """
+    if isinstance(v, Tensor) and not isinstance(a, Tensor):
+        a = _endless.compared(a, v)
     a, v = together([a, v])
     one = tensor_of(a, v)
     values, ordered = (one._made(one._operand(value)) for value in (v, a))
@@ -56,6 +59,8 @@ def digitize(a: Tensor, bins: Any, right: bool = False) -> Tensor:
 
 def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
     """Whether each of `a` is among `b`: as `searchsorted`."""
+    if isinstance(a, Tensor) and not isinstance(b, Tensor):
+        b = _endless.compared(b, a)
     a, b = together([a, b])
     values, others = (array_of(one) for one in (a, b))
     one = tensor_of(a, b)

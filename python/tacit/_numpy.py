@@ -137,6 +137,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "vdot": lambda a, b: matmul(tacit.ravel(a), tacit.ravel(b)),
     "outer": lambda a, b: multiply(tacit.ravel(a).reshape(-1, 1), tacit.ravel(b).reshape(1, -1)),
     "tensordot": _along.tensordot,
+    "matrix_power": _along.matrix_power,
     "multi_dot": _along.multi_dot,
     "cross": _along.cross,
     "meshgrid": _along.meshgrid,
@@ -284,6 +285,7 @@ _ARRANGED_VIEWS = [
 ]
 
 _OF_SELECTIONS = ["sum", "mean", "median", "var", "std", "max", "min", "any", "all", "argmax", "argmin"]
+_OF_SELECTIONS += ["percentile", "quantile"]
 
 
 def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:

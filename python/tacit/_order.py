@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit import _endless
 from tacit._functions import concatenate, shape, stack
 from tacit._location import fault
 from tacit._moved import flat_along
@@ -162,13 +163,9 @@ def quantile(
     """The quantile or quantiles `q`, which are public, between neighbours by a straight line."""
     import numpy as np
 
-    if isinstance(q, Tensor) or method != "linear":
-        raise fault(ProgramTypeError, "quantiles are public, and by a straight line", "use method='linear'")
+    wanted = quantiles(q, method)
     one = as_fixed(tensor_of(a))
     ndim = one.ndim
-    wanted = np.asarray(q, dtype=float)
-    if ((wanted < 0) | (wanted > 1)).any():
-        raise fault(ProgramError, "a quantile is from 0 to 1, and a percentile from 0 to 100")
     one, along = flat_along(one, axis)
     ordered = sort(one, along)
     before: tuple[slice, ...] = (slice(None),) * along
@@ -189,6 +186,23 @@ def quantile(
     if not wanted.shape:
         return results[0]
     return stack(results).reshape(*wanted.shape, *results[0].shape)
+
+
+def quantiles(q: Any, method: str = "linear") -> Any:
+    """Quantiles as an array of floats.
+
+    Raises:
+        ProgramTypeError: They are secret, or not by a straight line.
+        ProgramError: One is not from 0 to 1.
+    """
+    import numpy as np
+
+    if isinstance(q, Tensor) or method != "linear":
+        raise fault(ProgramTypeError, "quantiles are public, and by a straight line", "use method='linear'")
+    wanted = np.asarray(q, dtype=float)
+    if not ((wanted >= 0) & (wanted <= 1)).all():
+        raise fault(ProgramError, "a quantile is from 0 to 1, and a percentile from 0 to 100")
+    return wanted
 
 
 def histogram(
@@ -253,6 +267,7 @@ def _below(a: Tensor, edges: Any) -> Tensor:
     import numpy as np
 
     one = tensor_of(a).reshape(-1)
+    edges = np.asarray(_endless.compared(edges, one))
     if one.dtype.kind == "int":
         # Between integers an edge counts as the next one.
         last = np.floor(edges[-1])

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tacit import _endless
 from tacit._index import axes_of
 from tacit._location import fault
 from tacit._methods import Methods
@@ -92,6 +93,7 @@ class Reductions(Methods):
 
         if initial is None:
             return self._extreme("max", axis, keepdims, where)
+        initial = _endless.lower_bound(initial, _tensor(self))
         made = self._or(initial, where)._extreme("max", axis, keepdims, None)
         return maximum(made, initial)
 
@@ -103,6 +105,7 @@ class Reductions(Methods):
 
         if initial is None:
             return self._extreme("min", axis, keepdims, where)
+        initial = _endless.upper_bound(initial, _tensor(self))
         made = self._or(initial, where)._extreme("min", axis, keepdims, None)
         return minimum(made, initial)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import clip, shape, where
 from tacit._handles import Unknown
 from tacit._index import is_whole_number
 from tacit._location import fault
+from tacit._ranges import within
 from tacit.errors import ProgramError, SecretError
 
 if TYPE_CHECKING:
@@ -45,7 +47,6 @@ class Selection(Unknown):
     def mean(self, axis: int | None = None) -> Tensor:
         """The mean, to the nearest step; 0 of none. A quotient by the secret count."""
         from tacit._elementary import divide
-        from tacit._ranges import within
         from tacit._statistics import as_fixed
 
         filled = as_fixed(self._filled(0))
@@ -73,16 +74,39 @@ class Selection(Unknown):
 
     def median(self) -> Tensor:
         """The median; of none, the largest that there could be. A sort, and two elements at secret places."""
+        ordered, count = self._ordered("the median"), self.count()
+        lower, upper = (ordered[clip(one, 0, None)] for one in ((count - 1) >> 1, count >> 1))
+        made: Tensor = (lower + upper) / 2
+        return made
+
+    def quantile(self, q: Any) -> Tensor:
+        """The quantile or quantiles `q`, which are public, between neighbours by a straight line.
+
+        Of none, the largest that there could be. A sort, and for each two elements at secret places.
+        """
+        import numpy as np
+
+        from tacit._functions import stack
+        from tacit._order import quantiles
+
+        wanted, ordered, count = quantiles(q), self._ordered("quantiles"), self.count()
+        made = [_at_part(ordered, count, one) for one in wanted.ravel().tolist()]
+        return stack(made).reshape(*wanted.shape) if np.ndim(q) else made[0]
+
+    def percentile(self, q: Any) -> Tensor:
+        """The percentile or percentiles `q`, as `quantile`."""
+        import numpy as np
+
+        return self.quantile(np.asarray(q, dtype=float) / 100)
+
+    def _ordered(self, what: str) -> Tensor:
+        """The elements in ascending order; what isn't selected comes last."""
         from tacit._order import sort
         from tacit._statistics import as_fixed
 
         if self._tensor.ndim > 1:
-            self._refuse("the median of rows")
-        # What isn't selected comes last.
-        ordered, count = sort(as_fixed(self._filled(self._tensor.range[1]))), self.count()
-        lower, upper = (ordered[clip(one, 0, None)] for one in ((count - 1) >> 1, count >> 1))
-        made: Tensor = (lower + upper) / 2
-        return made
+            self._refuse(f"{what} of rows")
+        return sort(as_fixed(self._filled(self._tensor.range[1])))
 
     def max(self, axis: int | None = None) -> Tensor:
         """The largest; of none, the least that there could be."""
@@ -110,6 +134,11 @@ class Selection(Unknown):
     def ndim(self) -> int:
         """The number of axes."""
         return self._tensor.ndim
+
+    @property
+    def shape(self) -> tuple[Tensor | int, ...]:
+        """Lengths of the axes, of which the first is secret."""
+        return (self.count(), *self._tensor.shape[1:])
 
     def __len__(self) -> int:
         self._refuse("a length")
@@ -298,6 +327,23 @@ class Selection(Unknown):
             f"nobody knows how many elements a secret mask selects, so there are no {use}"
             if use == "elements"
             else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
-            "it has sum, mean, count, median, min, max, var, std and s[0], s[1], ...; compute on x first, "
-            "x[mask] last, or choose with tacit.where(mask, x, 0)",
+            "it has sum, mean, count, median, quantile, min, max, var, std and s[0], s[1], ...; compute on x "
+            "first, x[mask] last, or choose with tacit.where(mask, x, 0)",
         )
+
+
+def _at_part(ordered: Tensor, count: Tensor, part: float) -> Tensor:
+    """What stands at a part of the way from the first to the last of `count` elements; rounded once."""
+    low, high = ordered._kind.low, ordered._kind.high
+    # A fraction, so that the place is exact: 0.9 is nine tenths. Products with what is over have room.
+    of = Fraction(part).limit_denominator(max(1, min(1 << 16, (1 << 62) // max(high - low, 1))))
+    way = (count - 1) * of.numerator
+    place = way // of.denominator
+    lower: Tensor = ordered[clip(place, 0, None)]
+    if of.denominator == 1:
+        return lower
+    over = within(way - place * of.denominator, 0, of.denominator - 1)
+    # Beyond the last one is 0, and nothing is over.
+    step = ordered[clip(place + 1, 0, None)] - lower
+    made: Tensor = lower + step * over / of.denominator
+    return within(made, low, high)

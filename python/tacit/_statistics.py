@@ -107,8 +107,14 @@ def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool
         raise fault(ProgramError, f"ord={ord!r}: secrets have the usual norm alone", "leave it out")
     one = as_fixed(tensor_of(a)) if tensor_of(a).dtype.kind not in ("int", "bool") else tensor_of(a) + 0
     dtype = one.dtype if one.dtype.kind == "fixed" else fixed(16)
-    root, finer = _root(*_squares(one, axis, keepdims), dtype.bits)
-    return raw_of(root, finer).astype(dtype)
+    sums, places = _squares(one, axis, keepdims)
+    root, finer = _root(sums, places, dtype.bits)
+    made = raw_of(root, finer).astype(dtype)
+    if keepdims or axis is None:
+        # Roots of exact sums are rounded to what no element is beyond.
+        exact = places == 2 * dtype.bits or (places == 0 and one.dtype.kind == "int")
+        made._norm_of = tensor_of(a)._id, exact
+    return made
 
 
 def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:

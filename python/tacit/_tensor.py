@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from tacit import _public
+from tacit import _endless, _public
 from tacit._handles import Handle
 from tacit._index import Index, Plain, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._reductions import Reductions
+from tacit._refused import refusal
 from tacit._values import is_float, public
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
@@ -181,11 +182,18 @@ class Tensor(Reductions):
         from tacit._elementary import power
 
         if isinstance(exponent, Tensor):
-            raise self._no_secret_exponent()
+            raise fault(
+                ProgramTypeError,
+                "a secret can't be an exponent of a secret",
+                "use np.exp(y * np.log(x)), or a product for each of a few exponents and tacit.where",
+            )
         return power(self, exponent)
 
-    def __rpow__(self, other: Any) -> NoReturn:
-        raise self._no_secret_exponent()
+    def __rpow__(self, other: Any) -> Tensor:
+        """A public number above 0 to a secret power: as far off as `exp`."""
+        from tacit._elementary import power_of
+
+        return power_of(other, self)
 
     def __rtruediv__(self, other: Any) -> Tensor:
         """A public number divided by a secret: `tacit.divide`."""
@@ -407,42 +415,8 @@ class Tensor(Reductions):
         """A constant of as many fraction bits."""
         return self._at().constant(value, "fixed" if fraction else "int", fraction)
 
-    def _no_secret_exponent(self) -> ProgramError:
-        return fault(
-            ProgramTypeError,
-            "a secret can't be an exponent of **",
-            "use np.exp2(a) for 2**a, or a product for each of a few exponents and tacit.where",
-        )
-
     def _refuse(self, use: str) -> NoReturn:
-        if use == "if":
-            raise fault(
-                SecretError,
-                "nobody knows this value while the program runs, so it can't steer if, while, and, or, not",
-                "choose between values with tacit.where(condition, a, b); combine conditions with &, | and "
-                "~; max(x), min(x) and sorted(x) are x.max(), x.min() and np.sort(x)",
-            )
-        if use == "a NumPy array":
-            raise fault(
-                SecretError,
-                "a secret can't become a NumPy array",
-                "np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; a[i] of a public "
-                "array is (np.arange(len(a)) == i[..., None]) @ a; an array to put secrets into is "
-                "np.zeros_like(x, shape=3) and not np.zeros(3)",
-            )
-        if use == "a key of a set or a dict":
-            raise fault(
-                SecretError,
-                f"nobody knows which secrets are equal, so one can't be {use}",
-                "np.unique(x) are the different ones, and np.unique(x).count() says how many",
-            )
-        raise fault(
-            SecretError,
-            f"nobody knows this value while the program runs, so it can't be used for {use}",
-            "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type; an array to put it "
-            "into is np.zeros_like(x, shape=3) and not np.zeros(3); the i-th of a public list is "
-            "np.choose(i, [3, 5])",
-        )
+        raise refusal(use)
 
 
 def _broadcast(value: Any, shape: Sequence[int]) -> Any:
@@ -457,15 +431,19 @@ def known_value(value: Any) -> Public:
     Raises:
         SecretError: It is a declaration, or revealed.
         ProgramTypeError: It holds no numbers.
+        ProgramError: One of them is infinite, or NaN.
     """
     if isinstance(value, Handle):
         value._refuse("an operation")
-    if type(value) in (list, tuple) and _holds_tensors(value):
+    if is_list_of_secrets(value):
         raise fault(ProgramTypeError, "a list of secrets is no tensor", "use tacit.stack([...])")
     try:
-        return public(value)
+        known = public(value)
     except TypeError as error:
         raise fault(ProgramTypeError, str(error)) from None
+    if is_float(known):
+        _endless.checked(known)
+    return known
 
 
 def tensor_of(*values: Any) -> Tensor:
@@ -488,6 +466,9 @@ def tensor_of(*values: Any) -> Tensor:
 
 def binary(method: str, a: Any, b: Any) -> Tensor:
     """An elementwise operation, one of whose operands is a tensor."""
+    if method in _endless.COMPARISONS:
+        a = _endless.compared(a, b) if isinstance(b, Tensor) else a
+        b = _endless.compared(b, a) if isinstance(a, Tensor) else b
     a, b = beside_floats(a, b)
     one = tensor_of(a, b)
     return one._call(method, one._operand(a), one._operand(b))
@@ -536,7 +517,8 @@ def _product(method: str, a: Tensor, b: Tensor) -> Tensor:
     return made.astype(points[0]) if points and made.dtype.kind == "int" else made
 
 
-def _holds_tensors(value: Any) -> bool:
-    return any(
-        isinstance(item, Tensor) or (type(item) in (list, tuple) and _holds_tensors(item)) for item in value
+def is_list_of_secrets(value: Any) -> bool:
+    """Whether this is a list or tuple that has tensors, or lists of them."""
+    return type(value) in (list, tuple) and any(
+        isinstance(item, Tensor) or is_list_of_secrets(item) for item in value
     )

@@ -45,6 +45,7 @@ class Changeable(Unknown):
         "_builder",
         "_clock",
         "_how",
+        "_norm_of",
         "_number",
         "_of",
         "_parent",
@@ -77,6 +78,8 @@ class Changeable(Unknown):
         self._totals: frozenset[int] = frozenset()
         # The value of whose elements this one has sums.
         self._sum_of: int | None = None
+        # The value whose norm, or whose rows' norms, this is, and whether none of its elements is larger.
+        self._norm_of: tuple[int, bool] | None = None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Changes some of the elements, by any key of public entries, secret integers and secret masks."""
@@ -99,6 +102,7 @@ class Changeable(Unknown):
         """A tensor of its own with the same value: a change of one isn't seen in the other. Free."""
         one = type(self)(self._builder, self._id)
         one._parts, one._totals, one._sum_of = self._parts, self._totals, self._sum_of
+        one._norm_of = self._norm_of
         return one
 
     __copy__ = copy

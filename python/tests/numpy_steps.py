@@ -426,6 +426,7 @@ KINDS: dict[str, list[Any]] = {
         "np.min({axed}[{secret_mask}])",
         ("{axed}[{secret_mask}].mean()", HALF),
         ("np.median({vector}[{secret_mask}])", HALF),
+        ("np.percentile({vector}[{secret_mask}], 90)", HALF),
         ("{axed}[{secret_mask}].var()", selected(variances)),
         ("np.std({axed}[{secret_mask}])", selected(deviations)),
         ("({axed}[{secret_mask}] * 2 + {k}).sum()", HALF),

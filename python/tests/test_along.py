@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import tacit
-from tests.support import computed
+from tests.support import computed, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,16 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (lambda v, b: np.meshgrid(v[:2], v, b[0], indexing="ij"), [V, B]),
     (lambda a, b: np.block([[a[0], np.ones((3, 2))], [b.T, np.zeros((3, 2))]]), [A, B]),
     (lambda v: np.block([v, 1, v[:2]]), [V]),
+    (
+        lambda v: (
+            tacit.stack([[v[0], v[1] * 2], [v[2], 3.0]])
+            if isinstance(v, tacit.Tensor)
+            else np.array([[v[0], v[1] * 2], [v[2], 3.0]])
+        ),
+        [V],
+    ),
+    (lambda a: (np.linalg.matrix_power(a[0] @ B, 2), np.linalg.matrix_power(a[0, :, :3], 0)), [A]),
+    (lambda a: [np.linalg.matrix_power(a[0, :, :3] * 2, n) for n in (1, 2, 3, 5)], [A]),
     (lambda v: np.block([[v], [v + 1]]), [V]),
     (lambda a: np.apply_along_axis(lambda row: row.max() - row.min(), 1, a), [A]),
     (lambda a: np.apply_along_axis(np.cumsum, 1, a), [A]),
@@ -132,6 +143,21 @@ def test_the_median_of_what_a_mask_selects(chosen: list[int], of: Callable[[Any]
     assert got == np.median(values[mask])
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 30])
+def test_the_quantiles_of_what_a_mask_selects(count: int) -> None:
+    values = np.round(rng.uniform(0, 500_000, 32), 2)
+    mask = rng.permutation(32) < count
+    parts = [0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 0.999, 1]
+    got = computed(lambda x, m: np.quantile(x[m > 0], parts), values, mask.astype(float))
+    np.testing.assert_allclose(got, np.quantile(rounded(values[mask]), parts), rtol=0, atol=2.0**-17 + 1e-9)
+    one = computed(lambda x, m: np.percentile(x[m > 0], 90), values, mask.astype(float))
+    assert one == got[5]
+
+
+def test_a_quantile_of_nothing_is_the_largest_that_there_could_be() -> None:
+    assert computed(lambda x: x[x > 5].quantile(0.3), np.array([1.0, 4, 2])) == 4
+
+
 def test_the_median_of_nothing_is_the_largest_that_there_could_be() -> None:
     assert computed(lambda x: x[x > 5].median(), np.array([1.0, 4, 2])) == 4
 
@@ -140,6 +166,16 @@ X = tacit.secret("alice", shape=(2, 3), dtype=tacit.fixed(16), range=(-9, 9))
 
 REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.zeros(3).__setitem__(0, x.sum()), "np.zeros_like(x, shape=3)"),
+    (lambda x: np.array([x[0].sum(), x[1].sum()]), "tacit.stack([x, y])"),
+    (lambda x: np.arange(9)[x[0, 0] > 0], "np.choose(i, table)"),
+    (lambda x: np.take(np.arange(9), x[0] > 0), "np.choose(i, table)"),
+    (lambda x: [1, 2][(x[0, 0] > 0) + 0], "np.choose(i, table)"),
+    (lambda x: x[: (x[0, 0] > 0) + 0], "x[np.arange(len(x)) < i]"),
+    (lambda x: range((x > 0).sum()), "tacit.where(np.arange(len(x)) < i, x, 0)"),
+    (lambda x: math.sqrt(x.sum()), "np.sqrt(x)"),
+    (lambda x: f"{x.sum():.1f}", "the text of what the run gives back"),
+    (lambda x: x.tolist(), "list(x)"),
+    (lambda x: np.mean([x[0], x[1]]), "tacit.stack([x, y]).sum()"),
     (lambda x: len(set(x)), "np.unique(x).count()"),
     (lambda x: {x[0, 0]: 1}, "np.unique(x).count()"),
     (lambda x: max(x[0]), "x.max()"),
@@ -147,6 +183,8 @@ REFUSED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.var(axis=1, where=x > 0), "tacit.stack"),
     (lambda x: np.mean(x[x > 0], keepdims=True), "docs/numpy.md"),
     (lambda x: x[x > 0].var(ddof=0.5), "a whole number"),
+    (lambda x: x[x > 0].quantile(1.5), "from 0 to 1"),
+    (lambda x: x[x[:, 0] > 0].quantile(0.5), "quantiles of rows"),
     (lambda x: np.cross(x, x[:, :2]), "three numbers each"),
     (lambda x: np.tensordot(x, x, axes=1), "don't go together"),
     (lambda x: np.piecewise(x, [x > 0], [1, 2, 3]), "3 functions for 1 conditions"),

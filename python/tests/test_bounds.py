@@ -50,6 +50,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], float, float]] = [
     (lambda x: x**-2, lambda x: x**-2.0, 0, 0),
     (lambda x: x**-3, lambda x: x**-3.0, 0, 4 * 2.0**-20),
     (lambda x: (-x) ** -5, lambda x: (-x) ** -5.0, 0, 6 * 2.0**-20),
+    (lambda x: 3**x, lambda x: 3.0**x, -math.inf, 2.0**-20),
+    (lambda x: np.power(0.9, x), lambda x: 0.9**x, -math.inf, 2.0**-20),
     (lambda x: np.logaddexp(x, 1), lambda x: np.logaddexp(x, 1), -math.inf, 0),
     (lambda x: x**-0.7, lambda x: x**-0.7, 0, 1.7 * 2.0**-20),
 ]

@@ -81,7 +81,7 @@ def test_what_is_behind_the_point() -> None:
         (lambda x: x // 0, "raise it, with tacit.maximum"),
         (lambda x: divmod(1, x), "declare the divisor's range"),
         (lambda x: x // 1e30, "or too large"),
-        (lambda x: x % float("nan"), "no multiple"),
+        (lambda x: x % float("nan"), "not a finite number"),
         (lambda x: x.astype(tacit.int32) // -(1 << 70), "use less than 2\\*\\*63"),
     ],
 )

@@ -24,7 +24,7 @@ def looked_up(x: Any, i: Any) -> Any:
     return tacit.reveal(x[i])
 
 
-TABLES = [
+TABLES: list[tuple[Any, dict[str, Any]]] = [
     (np.arange(300) * 7 % 101 - 50, {"dtype": tacit.int16, "range": (-50, 50)}),
     (np.arange(256) / 8 + 3, {"range": (3, 40)}),
     (np.arange(200).reshape(100, 2) - 260, {"dtype": tacit.int16, "range": (-260, -61)}),

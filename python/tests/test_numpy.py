@@ -82,6 +82,18 @@ def chosen(r: Any, s: Any) -> Any:
     )
 
 
+def bounded(x: Any) -> Any:
+    """Infinities bound nothing, and no number reaches them."""
+    edges = [-np.inf, 3, 5000, np.inf]
+    ends = np.resize([np.inf, -np.inf, 3], len(x))
+    return [
+        *(x < np.inf, x > -np.inf, x == np.inf, np.inf != x, x >= ends),
+        *(np.clip(x, 2, np.inf), x.clip(-np.inf, 3), np.clip(x, -abs(ends), np.inf)),
+        *(np.minimum(x, np.inf), np.maximum(-np.inf, x), np.isin(x, [np.inf, 3])),
+        *(np.histogram(x, edges)[0], np.digitize(x, edges), np.searchsorted(edges, x)),
+    ]
+
+
 PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]] = [
     (
         lambda a, b: {"std": np.concatenate([a, b]).std(), "mean": [a.mean(), np.mean(b)]},
@@ -274,6 +286,16 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
         1e-3,
     ),
     (lambda a, b: (np.lexsort((a, b)), np.tensordot(a, b, 1)), [*IDS], [INT] * 2, 0),
+    (bounded, [PAY[0]], [PAY_RANGE], 2**-16),
+    (bounded, [PAY[0]], [{"dtype": F16}], 2**-16),
+    (bounded, [IDS[0]], [INT], 0),
+    (bounded, [IDS[0]], [{"dtype": tacit.int64, "range": (0, 2**60)}], 0),
+    (
+        lambda x: (np.max(x, initial=-np.inf), x.min(where=x > 0, initial=np.inf), 10 ** (x / 4)),
+        [X],
+        [SMALL],
+        2**-8,
+    ),
 ]
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import newcomers
+
 SHOWN = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "questions.py"))
-QUESTIONS = SHOWN["QUESTIONS"]
+QUESTIONS = [*SHOWN["QUESTIONS"], *newcomers.QUESTIONS]
 LONG = ["astra-malicious", "gmw"]
 
-EXACT = ["waiting_times", "patients_of_both"]
+EXACT = ["waiting_times", "patients_of_both", "runoff", "one_generation", "nearest_neighbours"]
 """What counts has to be right to the last bit, all else to a thousandth."""
 
 

@@ -211,3 +211,26 @@ def test_means(bits: int, low: int, high: int, count: int) -> None:
     assert max(errors(known, by_weights, bits)) <= Fraction(1, 2) + Fraction(high, 2**20)
     for one in weighted:
         assert max(errors(one, by_weights, bits)) <= Fraction(1, 2) + Fraction(2**bits, 2 * total)
+
+
+@pytest.mark.parametrize("end", [1, 5000, 2**20])
+def test_parts_of_a_norm_are_from_minus_one_to_one(end: int) -> None:
+    # Beyond squares that 61 bits hold, norms of small numbers count as 0, and quotients are bounded.
+    small = np.array([[1, -1, 2], [100, 0, -3], [-(2**12), 77, 5]]) / 2.0**16
+    rows = np.concatenate([small, np.array([[end, -end, 0.5], [0, 0, 0]])])
+
+    def parts(x: Any) -> Any:
+        made = x / np.linalg.norm(x, axis=1, keepdims=True), x / np.linalg.norm(x)
+        assert all(one.range == (-1, 1) for one in made)
+        return made
+
+    plan = tacit.function(lambda x: tacit.reveal(parts(x))).trace(
+        tacit.secret("alice", shape=rows.shape, dtype=tacit.fixed(16), range=(-end, end))
+    )
+    with tacit.local(debug=True) as run:
+        by_row, of_all = run(plan, alice=[rows])
+    norms = np.linalg.norm(rows[3])
+    np.testing.assert_allclose(by_row[3], rows[3] / norms, atol=2.0**-16)
+    np.testing.assert_allclose(of_all, rows / np.linalg.norm(rows), atol=2.0**-16)
+    assert (abs(by_row) <= 1).all()
+    assert not by_row[4].any()

@@ -1,0 +1,76 @@
+"""What Python and NumPy ask of a secret that nobody can answer, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tacit._location import caller, fault
+from tacit.errors import SecretError
+
+if TYPE_CHECKING:
+    from tacit.errors import ProgramError
+
+_INTO = "an array to put secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)"
+
+_TABLE = f"np.choose(i, table) looks secret places up in a public list or array; {_INTO}"
+
+_INSTEAD: dict[str, list[tuple[str, str]]] = {
+    "a NumPy array": [
+        (
+            r"^\w+\.(array|asarray|asanyarray)\(",
+            "a secret of several elements is an array already: leave np.array out; tacit.stack([x, y]) makes "
+            "one of a list of secrets, or of nested lists",
+        ),
+        (r"\]$|\btake\(", _TABLE),
+        ("", f"np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; {_INTO}"),
+    ],
+    "an index or a length": [
+        (r"\brange\(", "go over all places, and choose: tacit.where(np.arange(len(x)) < i, x, 0)"),
+        (
+            r"\[.*:.*\]$",
+            "the first i elements are x[np.arange(len(x)) < i], which has sum, mean and the like",
+        ),
+        (r"\]$", _TABLE),
+    ],
+    "float()": [
+        (r"\bmath\.", "np.sqrt(x), np.exp(x) and their like take secrets, where functions of math don't"),
+        (r"\]$", _INTO),
+    ],
+    "a text": [
+        ("", "return tacit.reveal(x, to=...), and write the text of what the run gives back"),
+    ],
+    "a list of numbers": [
+        ("", "list(x) are its elements, each a secret; tacit.reveal(x, to=...) makes it a result"),
+    ],
+}
+"""By what it is asked for, and by what the expression looks like."""
+
+
+def refusal(use: str) -> ProgramError:
+    """Why a secret can't be used for this, at the user's expression."""
+    if use == "if":
+        return fault(
+            SecretError,
+            "nobody knows this value while the program runs, so it can't steer if, while, and, or, not",
+            "choose between values with tacit.where(condition, a, b); combine conditions with &, | and "
+            "~; max(x), min(x) and sorted(x) are x.max(), x.min() and np.sort(x)",
+        )
+    if use == "a key of a set or a dict":
+        return fault(
+            SecretError,
+            f"nobody knows which secrets are equal, so one can't be {use}",
+            "np.unique(x) are the different ones, and np.unique(x).count() says how many; np.choose(i, "
+            "table) looks secret places up in a public list",
+        )
+    text = caller().text
+    return fault(
+        SecretError,
+        "a secret can't become a NumPy array"
+        if use == "a NumPy array"
+        else f"nobody knows this value while the program runs, so it can't be used for {use}",
+        next(
+            (hint for pattern, hint in _INSTEAD.get(use, []) if re.search(pattern, text)),
+            f"tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type; {_INTO}",
+        ),
+    )
