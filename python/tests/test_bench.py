@@ -188,8 +188,8 @@ def test_a_wrong_clear_result_ends_a_benchmark(monkeypatch: pytest.MonkeyPatch, 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     work = {"work": {"tpch": {"query": 6, "scale": 0.001}}, "quick": True, "seed": 1}
-    with pytest.raises(InputError, match=r"tpchgen-cli: pip install \"tacit-mpc\[bench\]\""):
+    with pytest.raises(InputError, match="made by tpchgen-cli: pip install tpchgen-cli"):
         _bench.measured(json.dumps(work), tmp_path)
     monkeypatch.setitem(sys.modules, "tacit._bench_tables", None)
-    with pytest.raises(InputError, match=r"pip install \"tacit-mpc\[bench\]\""):
+    with pytest.raises(InputError, match="pip install duckdb pandas"):
         _bench.measured(json.dumps(work), tmp_path)
