@@ -191,5 +191,6 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with pytest.raises(InputError, match="made by tpchgen-cli: pip install tpchgen-cli"):
         _bench.measured(json.dumps(work), tmp_path)
     monkeypatch.setitem(sys.modules, "tacit._bench_tables", None)
+    monkeypatch.delattr(tacit, "_bench_tables", raising=False)
     with pytest.raises(InputError, match="pip install duckdb pandas"):
         _bench.measured(json.dumps(work), tmp_path)
