@@ -121,6 +121,9 @@ impl Bar {
             // Draws on terminals only.
             self.inner.set_draw_target(ProgressDrawTarget::stderr_with_hz(HERTZ));
         }
+        if self.inner.is_hidden() {
+            return;
+        }
         self.inner.set_length(total as u64);
         self.inner.set_position(done as u64);
         self.inner.set_message(line());
