@@ -182,8 +182,8 @@ fn a_store_that_is_put_back_gives_nothing_twice() {
 /// With its anchor or without: whose store was set back is named by all, and its epoch isn't used any more.
 #[test]
 fn a_store_that_is_set_back_is_refused_by_all_with_its_name() {
-    for (parties, with_anchor) in [(2, false), (2, true)] {
-        let folder = Folder::of(parties);
+    for with_anchor in [false, true] {
+        let folder = Folder::new();
         let epoch = folder.stock(&TWO_RUNS, false)[0].epoch;
         let StorePath { store, anchors } = folder.place();
         let backup = folder.folder.path().join("backup");
@@ -267,14 +267,14 @@ fn flipping(mut which: impl FnMut(u16, usize) -> bool + Send + 'static) -> Inter
     })
 }
 
-/// Fills stores of so many parties under `mascot`. How it ended at each party; whether all of its shelves have something, or
+/// Fills stores of all parties under `mascot`. How it ended at each party; whether all of its shelves have something, or
 /// none has.
 fn filled(
     folder: &Folder,
-    parties: usize,
     named: &[(&str, u64)],
     interceptor: Interceptor,
 ) -> Vec<(Result<Made, Error>, bool)> {
+    let parties = folder.parties;
     let protocol = protocol(PROTOCOL).unwrap();
     let names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
     let filling = Filling::of(&*protocol, parties, named).unwrap();
@@ -309,14 +309,14 @@ fn a_message_that_is_altered_while_stores_are_filled_leaves_nothing_to_use() {
             false
         };
         let folder = Folder::of(parties);
-        let ended = filled(&folder, parties, &wanted, flipping(count));
+        let ended = filled(&folder, &wanted, flipping(count));
         assert!(ended.iter().all(|(made, has)| made.is_ok() && *has));
         for part in CHECKED {
             let count = counts.lock().unwrap()[&part];
             let nth = if parties == 2 { count - 1 } else { count / 2 };
             let folder = Folder::of(parties);
             let alter = flipping(move |other, before| (other, before) == (part, nth));
-            let ended = filled(&folder, parties, &wanted, alter);
+            let ended = filled(&folder, &wanted, alter);
             let what = format!("{parties} parties, part {part:#x}, message {nth} of {count}");
             assert!(is_empty(&folder, &ended), "{what}");
             assert!(matches!(ended[0].0, Err(Error::Aborted { .. })), "{what}: {:?}", ended[0].0);
@@ -342,7 +342,7 @@ fn a_message_that_is_altered_in_the_second_part_of_a_filling_leaves_nothing_of_t
         }
         alters
     });
-    let ended = filled(&folder, 2, &[("triples", 20_161)], alter);
+    let ended = filled(&folder, &[("triples", 20_161)], alter);
     assert!(is_empty(&folder, &ended), "{ended:?}");
     assert!(disk.load(Ordering::Relaxed) > 20_000 * 96, "the first part's shares and MACs were on disk");
     assert!(["P0", "P1"].iter().all(|party| bytes_in(&folder.place().store.join(party)) < 1 << 16));
