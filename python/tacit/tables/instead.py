@@ -44,6 +44,7 @@ OF_COLUMNS = {
     "unique": 't.select("column").distinct() has the different values',
     "shift": 't.window("name", "column", rows=2, order_by=...) sees the row before',
     "cumsum": 't.window("name", "column", order_by=...) has running sums',
+    "rank": 't.window("name", None, "rank", order_by="column") has ranks',
     "rolling": 't.window("name", "column", rows=3, order_by=...) has sums of three rows',
 }
 """What is written instead of the attributes of a column of pandas."""
@@ -72,6 +73,8 @@ OF_TABLES = {
     "pivot_table": "group by both keys, and make the pivot table after the run",
     "value_counts": 'use group_by("column").agg(rows="count")',
     "size": "len(t) is the bound on rows",
+    "rank": 'use window("name", None, "rank", order_by="column")',
+    "transform": 'use window("name", "column", "sum", partition_by="key", rows="all")',
     "describe": 'use group_by().agg(mean=("column", "mean"), most=("column", "max"))',
     **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "nunique")},
 }
