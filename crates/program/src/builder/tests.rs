@@ -330,6 +330,7 @@ fn overflow_is_refused_with_the_line_and_the_range() {
     assert!(text.starts_with("square.py:7: a * a\n"), "{text}");
     assert!(text.contains("from 0 to 1208925819614629174706176"), "{text}");
     assert!(text.contains("hint: declare a narrower range"), "{text}");
+    assert!(text.contains("with np.clip(x, low, high)"), "{text}");
     let full = build.input("alice", "full", Dtype::Int, &[4], None).unwrap();
     for result in [build.add(full, full), build.neg(full), build.abs(full), build.sum(full, None, false)] {
         assert!(matches!(fault(result), Fault::Overflow { .. }));
