@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLACE, DIGITS = 5, 60
 
 # Places that are compared, of all indices, from which on two digits are taken: to look up, where products
-# fall away, too, and to write, where they save comparisons alone, for some eight rounds.
+# fall away, too, and to write, where they save comparisons alone, for eight to fifteen rounds more.
 MANY, MANY_WRITTEN = 1024, 4096
 
 
