@@ -78,6 +78,39 @@ fn arithmetic_is_numpys() {
 }
 
 #[test]
+fn the_type_of_a_product_does_not_follow_from_public_values() {
+    for (public, product, dot) in [([2.0, 3.0], [8.0, -15.0], -7.0), ([2.5, 3.0], [10.0, -15.0], -5.0)] {
+        let of_both = [ints(&[2], &[4, -5]), floats(&[2], &[4.0, -5.0])];
+        for secret in of_both {
+            let (x, weights) = ([secret], floats(&[2], &public));
+            let typed = |build: &mut Builder, id| {
+                assert_eq!(build.type_of(id)?.kind, FIXED);
+                Ok(id)
+            };
+            let value = evaluate(&x, |build, x| {
+                let weights = build.constant(&weights, FIXED)?;
+                let made = build.mul(x[0], weights)?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[2], &product));
+            let value = evaluate(&x, |build, x| {
+                let weights = build.constant(&weights, FIXED)?;
+                let made = build.matmul(weights, x[0])?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[], &[dot]));
+            let value = evaluate(&x, |build, x| {
+                let (places, filters) = (build.reshape(x[0], &[1, 1, 2])?, build.constant(&weights, FIXED)?);
+                let filters = build.reshape(filters, &[1, 2, 1])?;
+                let made = build.conv(places, filters)?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[1, 1, 1], &[dot]));
+        }
+    }
+}
+
+#[test]
 fn comparisons_and_choices_are_numpys() {
     let both = [ints(&[4], &[1, 5, 3, -2]), ints(&[4], &[1, 4, 4, 9])];
     let value = |make: fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>| {
