@@ -51,6 +51,15 @@ QUERIES = [
     "select id, days, sum(days) over (order by cost range between unbounded preceding and current "
     "row) as x, sum(days) over (partition by ward rows between unbounded preceding and unbounded "
     "following) as y from stays",
+    "select id, lag(days) over (order by cost) as a, "
+    "lead(dose, 2) over (partition by ward order by cost desc) as b, "
+    "lag(ward, 30) over (order by cost) as c, lead(ward) over (order by cost) as d from stays",
+    "select id, stddev(days) over (partition by ward) as a, "
+    "days - var_pop(days) over (order by cost rows 4 preceding) as b, "
+    "bool_or(dose > 2) over (partition by ward order by cost) as c from stays",
+    "select id, sum(days) over w as a, max(cost) over v as b, row_number() over w as c from stays "
+    "window w as (partition by ward order by cost rows unbounded preceding), v as (partition by id)",
+    "select born, lag(born) over (order by id) as a from people",
     "select ward, days - (sum(days) over (order by cost rows 1 preceding) - days) as change from stays",
 ]
 
@@ -79,14 +88,15 @@ def test_windows_under_other_protocols(protocol: str) -> None:
     same_rows(got, by_duckdb(query, first, second))
 
 
-KNOWN = "SUM, COUNT, AVG, MIN, MAX, ROW_NUMBER"
+KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
 
 
 @pytest.mark.parametrize(
     ("window", "says"),
     [
-        ("lag(days) over (order by cost)", "ROWS 1 PRECEDING"),
-        ("lead(days) over (order by cost)", KNOWN),
+        ("lag(days, 1, 0) over (order by cost)", "write COALESCE"),
+        ("lag(days) over (partition by ward)", "of a row in an order"),
+        ("lead(days, id) over (order by cost)", "no number of rows"),
         ("first_value(days) over (order by cost)", KNOWN),
         ("ntile(4) over (order by cost)", KNOWN),
         ("percent_rank() over (order by cost)", KNOWN),
@@ -116,7 +126,7 @@ def test_windows_that_are_not_known_are_named(window: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("select sum(days) over w as x from stays window w as (order by cost)", "write OVER .* with each"),
+        ("select sum(days) over w as x from stays window v as (order by cost)", "not supported, ALIAS"),
         ("select id from stays qualify row_number() over (order by cost) = 1", "in a subquery"),
         ("select id from stays where row_number() over (order by cost) = 1", "in what SELECT shows"),
     ],
@@ -128,20 +138,23 @@ def test_windows_elsewhere_are_refused(query: str, says: str) -> None:
 
 def test_windows_of_tables_are_pandas() -> None:
     second = stays(np.random.default_rng(4), 26)
+    second["cost"] = np.random.default_rng(1).permutation(26) * 3.5
 
     def query(_: Any, s: Any) -> Any:
         known = s.window("all", "days", "sum", partition_by="ward", rows="all")
         known = known.window("rank", None, "rank", partition_by="ward", order_by="days", descending=True)
         known = known.window("dense", None, "dense_rank", order_by="days")
         known = known.window("n", "dose", "count", rows="all")
+        known = known.window("shifted", "days", "lag", partition_by="ward", order_by="cost", rows=2)
         known = known.window(
             "place", None, "count", order_by=("days", "cost", "id"), descending=[True, False, True]
         )
-        return known.select("days", "ward", "all", "rank", "dense", "n", "place")
+        return known.select("shifted", "days", "ward", "all", "rank", "dense", "n", "place")
 
     groups = second.groupby("ward", dropna=False)["days"]
     ordered = second.sort_values(["days", "cost", "id"], ascending=[False, True, False])
-    expected = second[["days", "ward"]].assign(
+    shifted = second.sort_values("cost").groupby("ward", dropna=False)["days"].shift(2).astype("Int64")
+    expected = second.assign(shifted=shifted)[["shifted", "days", "ward"]].assign(
         all=groups.transform("sum"),
         rank=groups.rank(method="min", ascending=False).astype(int),
         dense=second["days"].rank(method="dense").astype(int),
@@ -156,6 +169,8 @@ def test_windows_of_tables_are_pandas() -> None:
     [
         (lambda s: s.window("x", "days", "rank", order_by="cost"), "no window of 'rank' of 'days'"),
         (lambda s: s.window("x", None, "rank"), "say order_by"),
+        (lambda s: s.window("x", "days", "lag"), "say order_by"),
+        (lambda s: s.window("x", None, "lead", order_by="cost"), "no window of 'lead' of None"),
         (lambda s: s.window("x", "days", rows="some"), "or 'all'"),
         (lambda s: s.window("x", "days", order_by=["cost", "id"], descending=[True]), "1 directions for 2"),
     ],

@@ -76,22 +76,13 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 }
 """Functions of columns, by the name under which they are known."""
 
-_SPREAD = "AVG(x * x) - AVG(x) * AVG(x) is the variance, and its SQRT the deviation"
-
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "windows stand in what SELECT shows and in its ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
     exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.Stddev: _SPREAD,
-    exp.StddevSamp: _SPREAD,
-    exp.StddevPop: _SPREAD,
-    exp.Variance: _SPREAD,
-    exp.VariancePop: _SPREAD,
-    exp.LogicalOr: "write SUM(CAST(x AS INTEGER)) > 0",
-    exp.LogicalAnd: "write MIN(CAST(x AS INTEGER)) = 1",
-    exp.AggFunc: "SUM, COUNT, AVG, MIN and MAX are aggregates here",
+    exp.AggFunc: "SUM, COUNT, AVG, MIN, MAX, STDDEV, VARIANCE, BOOL_OR and BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
 }
@@ -121,6 +112,8 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
+    exp.Lag: {"offset"},
+    exp.Lead: {"offset"},
     exp.Window: {"partition_by", "order", "spec", "over"},
     exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
     exp.Table: {"alias"},
@@ -173,6 +166,7 @@ _PARTS = {
     "all": "name the columns",
     "limit_options": "write LIMIT with a number of rows",
     "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
+    "default": "write COALESCE(..., value)",
     "qualify": "write the window in a subquery, and its condition in WHERE",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",

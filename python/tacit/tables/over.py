@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
-from tacit.tables.windows import windowed
+from tacit.tables.windows import BESIDE, windowed
 
 if TYPE_CHECKING:
     from tacit.tables.column import Column
@@ -52,7 +52,9 @@ def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
     column = None if source is None else named(source)
     rows: Any = None
     peers = False
-    if type(node.this) not in _NUMBERINGS:
+    if how in BESIDE:
+        rows = _away(node)
+    elif type(node.this) not in _NUMBERINGS:
         rows, peers = _frame(node)
         # Where no two rows are equal, each is alone among those that are.
         peers = peers and not table.facts.is_unique([*partition, *order])
@@ -81,9 +83,10 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
         return _NUMBERINGS[type(call)], None
     if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
         raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
-    how = AGGREGATES.get(type(call))
+    how = {**AGGREGATES, exp.Lag: "lag", exp.Lead: "lead"}.get(type(call))
     if how is None:
-        raise refused(call if isinstance(call, exp.Func) else node, "has no window here", _instead(call))
+        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, RANK and DENSE_RANK have windows"
+        raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
     checked(call)
     if isinstance(call.this, exp.Distinct) or call.expressions:
         raise refused(node, "is of different values, or of several arguments")
@@ -92,10 +95,16 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
     return how, call.this
 
 
-def _instead(call: exp.Expr) -> str:
-    if isinstance(call, exp.Lag):
-        return "SUM(x) OVER (ORDER BY t ROWS 1 PRECEDING) - x is what the row before has, if there is one"
-    return "SUM, COUNT, AVG, MIN, MAX, ROW_NUMBER, RANK and DENSE_RANK have windows"
+def _away(node: exp.Window) -> int:
+    """How many rows before or after its own LAG or LEAD means."""
+    offset = node.this.args.get("offset")
+    if not node.args.get("order") or node.args.get("spec"):
+        raise refused(node, "is of a row in an order, without a frame", "say ORDER BY in it, and no ROWS")
+    if offset is None:
+        return 1
+    if not isinstance(offset, exp.Literal) or offset.is_string or int(offset.this) < 1:
+        raise refused(node, "is of no number of rows that everybody knows")
+    return int(offset.this)
 
 
 def _frame(node: exp.Window) -> tuple[int | str | None, bool]:

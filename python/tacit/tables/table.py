@@ -333,7 +333,8 @@ class Table(Unknown):
             column: The column that is summed up or compared; `None` for "count", which numbers the rows, and
                 for ranks.
             how: "sum", "count", "min" or "max"; "rank", how many rows are before those that are equal in
-                `order_by`, and one; "dense_rank", how many different ones are, and one.
+                `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
+                what the row before or after has, `rows` places away: null, if there is none.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HOWS = ("sum", "count", "min", "max")
 RANKS = ("rank", "dense_rank")
+BESIDE = ("lag", "lead")
 
 
 def windowed(
@@ -45,14 +46,16 @@ def windowed(
     """
     from tacit.tables.table import names_of
 
-    if how not in (HOWS if column is not None else ("count", *RANKS)):
-        known = f"use {', '.join((*HOWS, *RANKS))}, the last two and count also without a column"
+    if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS)):
+        known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {' or '.join(RANKS)} without one"
         raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
     if rows not in (None, "all") and (type(rows) is not int or rows < 1):
         raise fault(ProgramError, f"rows={rows!r}: a number of rows is needed, or 'all'")
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):
         raise fault(ProgramError, f"a {how} is of all rows before, in an order", "say order_by, without rows")
+    if how in BESIDE and (not order or rows == "all"):
+        raise fault(ProgramError, f"a {how} is so many rows away, in an order", "say order_by, and rows=2")
     down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
     if len(down) != len(order):
         raise fault(ProgramError, f"{len(down)} directions for {len(order)} columns of order_by")
@@ -74,6 +77,10 @@ def windowed(
     alike = _starts(table, (*partition, *order)) if peers or how in RANKS else starts
     if how in RANKS:
         value = _ranked(table, how, starts, alike)
+    elif how in BESIDE:
+        assert column is not None
+        away = rows if isinstance(rows, int) else 1
+        value = _beside(table, table[column], starts, away, later=how == "lead")
     else:
         source = None if column is None else table[column]
         value = _looked_back(table, source, how, starts, rows if isinstance(rows, int) else None)
@@ -99,6 +106,22 @@ def _ranked(table: Table, how: str, starts: Tensor, alike: Tensor) -> Column:
         return made("integer", _joined_back(alike + 0, starts, lambda a, b: a + b, None, 0))
     place = _joined_back(table.valid + 0, starts, lambda a, b: a + b, None, 0)
     return made("integer", running(alike, place, lambda first, _: first))
+
+
+def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: bool) -> Column:
+    """What the row so many places before has, or the one after; null, if there is none."""
+    there = _there(table.valid, source)
+    assert there is not None
+    parts = list(source.parts)
+    if later:
+        starts = concatenate([starts[1:], starts[:1]])[::-1]
+        there, parts = there[::-1], [one[::-1] for one in parts]
+    for _ in range(min(away, len(there))):
+        there = ~starts & shifted_down(there, False)
+        parts = [concatenate([one[:1], one[:-1]]) for one in parts]
+    if later:
+        there, parts = there[::-1], [one[::-1] for one in parts]
+    return Column(source.type, tuple(parts), there)
 
 
 def _spread_back(column: Column, starts: Tensor) -> Column:
