@@ -145,16 +145,18 @@ def test_windows_of_tables_are_pandas() -> None:
         known = known.window("rank", None, "rank", partition_by="ward", order_by="days", descending=True)
         known = known.window("dense", None, "dense_rank", order_by="days")
         known = known.window("n", "dose", "count", rows="all")
+        known = known.window("mean", "days", "mean", order_by="cost", rows=3)
         known = known.window("shifted", "days", "lag", partition_by="ward", order_by="cost", rows=2)
         known = known.window(
             "place", None, "count", order_by=("days", "cost", "id"), descending=[True, False, True]
         )
-        return known.select("shifted", "days", "ward", "all", "rank", "dense", "n", "place")
+        return known.select("mean", "shifted", "days", "ward", "all", "rank", "dense", "n", "place")
 
     groups = second.groupby("ward", dropna=False)["days"]
     ordered = second.sort_values(["days", "cost", "id"], ascending=[False, True, False])
     shifted = second.sort_values("cost").groupby("ward", dropna=False)["days"].shift(2).astype("Int64")
-    expected = second.assign(shifted=shifted)[["shifted", "days", "ward"]].assign(
+    mean = second.sort_values("cost")["days"].rolling(3, min_periods=1).mean()
+    expected = second.assign(mean=mean, shifted=shifted)[["mean", "shifted", "days", "ward"]].assign(
         all=groups.transform("sum"),
         rank=groups.rank(method="min", ascending=False).astype(int),
         dense=second["days"].rank(method="dense").astype(int),

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
 from tacit.tables.windows import BESIDE, windowed
-
-if TYPE_CHECKING:
-    from tacit.tables.column import Column
-    from tacit.tables.table import Table
 
 _NUMBERINGS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "count",
@@ -59,17 +55,9 @@ def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
         # Where no two rows are equal, each is alone among those that are.
         peers = peers and not table.facts.is_unique([*partition, *order])
 
-    def looked(table: Table, name: str, how: str) -> Table:
-        return windowed(
-            table, name, column, how, partition, order, down, rows, any_order=rows == "all", peers=peers
-        )
-
-    if how == "mean":
-        table = looked(looked(table, text, "sum"), f"{text} count", "count")
-        mean: Column = table[text] / table[f"{text} count"]
-        table = table.assign(**{text: mean})
-    else:
-        table = looked(table, text, how)
+    table = windowed(
+        table, text, column, how, partition, order, down, rows, any_order=rows == "all", peers=peers
+    )
     table = table.select(*(name for name in table.columns if name in before or name == text))
     return replace(expressions, table=table, known={**expressions.known, text: text})
 

@@ -332,8 +332,8 @@ class Table(Unknown):
             name: What the new column is called.
             column: The column that is summed up or compared; `None` for "count", which numbers the rows, and
                 for ranks.
-            how: "sum", "count", "min" or "max"; "rank", how many rows are before those that are equal in
-                `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
+            how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
+                in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
                 what the row before or after has, `rows` places away: null, if there is none.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.

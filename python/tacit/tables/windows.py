@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit._tensor import Tensor
     from tacit.tables.table import Table
 
-HOWS = ("sum", "count", "min", "max")
+HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
 BESIDE = ("lag", "lead")
 
@@ -83,9 +83,13 @@ def windowed(
         value = _beside(table, table[column], starts, away, later=how == "lead")
     else:
         source = None if column is None else table[column]
-        value = _looked_back(table, source, how, starts, rows if isinstance(rows, int) else None)
-    if rows == "all" or peers:
-        value = _spread_back(value, starts if rows == "all" else alike)
+        looked = []
+        for one in ("sum", "count") if how == "mean" else (how,):
+            back = _looked_back(table, source, one, starts, rows if isinstance(rows, int) else None)
+            if rows == "all" or peers:
+                back = _spread_back(back, starts if rows == "all" else alike)
+            looked.append(back)
+        value = looked[0] / looked[1] if how == "mean" else looked[0]
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
 
