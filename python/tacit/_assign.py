@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def assigned(a: Tensor, key: Any, value: Any) -> Tensor:
     """`a` with `value` at `key`, in the type of `a`.
 
-    What is public costs nothing. A secret integer costs a comparison with each place of its axis, and a
-    choice for each element along it; one that is outside changes nothing. Several in one array count one
-    after another, so that of equal ones the last one stays. A secret mask costs a choice for each element.
+    What is public costs nothing. A secret integer costs a comparison with each place of its axis, of long
+    ones by two digits, and a choice for each element along it; one that is outside changes nothing. Several
+    in one array count one after another, so that of equal ones the last one stays. A secret mask costs a
+    choice for each element.
 
     Raises:
         ProgramTypeError: The value is of a type that `a` doesn't hold, or the key is none.

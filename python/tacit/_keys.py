@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 # What a comparison with a place and its bit as a number take, and two digits besides: in products.
 PLACE, DIGITS = 5, 60
 
-# Places that are compared, of all indices, from which on two digits are taken.
-MANY = 1024
+# Places that are compared, of all indices, from which on two digits are taken: to look up, where products
+# fall away, too, and to write, where they save comparisons alone, for eight to fifteen rounds more.
+MANY, MANY_WRITTEN = 1024, 4096
 
 
 def expanded(a: Tensor, entries: Sequence[Any]) -> tuple[list[Any], list[tuple[int, Tensor]]]:
@@ -88,33 +89,49 @@ def looked_up(a: Tensor, index: Tensor) -> Tensor:
 def _rows(rows: Tensor, index: Tensor) -> Tensor:
     """The rows that secret integers mean: a comparison with each place and a product, or by two digits.
 
-    In blocks of `share` rows a place has two digits. The last one is compared with `share` numbers and
-    chooses a row of each block; the first one, by comparisons with the blocks' beginnings, chooses of those.
+    The last digit chooses a row of each block, the first one chooses of those.
     """
-    import numpy as np
-
-    from tacit._functions import concatenate, where
-
     length, width = rows.shape
     share = _share(length, width)
     # Of few places rounds are what takes time, and two digits take some more.
     if share >= length or length * index.size < MANY:
-        return _row_or_zeros(matmul(hot(index, length), rows), rows)
+        return _row_or_zeros(matmul(_compared(index, length), rows), rows)
+    _, begun, last = _digits(index, length, share)
+    block = within(begun[:, :-1] - begun[:, 1:], 0, 1)
+    blocks = block.shape[1]
+    by_last = _filled(rows, blocks * share).reshape(blocks, share, width).transpose(1, 0, 2)
+    chosen = _row_or_zeros(matmul(last, by_last.reshape(share, -1)), rows).reshape(-1, blocks, width)
+    found = matmul(block.reshape(-1, 1, blocks), chosen)
+    return _row_or_zeros(found.reshape(-1, width), rows)
+
+
+def _filled(rows: Tensor, length: int) -> Tensor:
+    """Rows and zeros behind them."""
+    from tacit._functions import concatenate
+
+    missing = length - len(rows)
+    return concatenate([rows, rows[:1].repeat(missing, axis=0) * 0]) if missing else rows
+
+
+def _digits(index: Tensor, length: int, share: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Two digits of each index, for blocks of `share` places.
+
+    Which blocks have begun at its place, and the end of all, as bools and as numbers: the place is in the
+    last of them, and in none if all have, or none has. And which place of a block is its own.
+    """
+    import numpy as np
+
+    from tacit._functions import where
+
     if index.range[0] < 0:
         index = where(index < 0, index + length, index)
     blocks = -(-length // share)
-    missing = blocks * share - length
-    padded = concatenate([rows, rows[:1].repeat(missing, axis=0) * 0]) if missing else rows
-    # Which blocks begin at the place or before it: the last of them has it.
-    begun = multiply(index.reshape(-1, 1) >= np.arange(blocks + 1) * share, 1)
-    last = index - begun[:, 1:-1].sum(axis=1) * share
+    begun = index.reshape(-1, 1) >= np.arange(blocks + 1) * share
+    counted = multiply(begun, 1)
+    last = index - counted[:, 1:-1].sum(axis=1) * share
     if index.range[0] >= 0 and index.range[1] < blocks * share:
         last = within(last, 0, share - 1)
-    is_last = binary("equal", last.reshape(-1, 1), np.arange(share))
-    by_last = padded.reshape(blocks, share, width).transpose(1, 0, 2).reshape(share, -1)
-    chosen = _row_or_zeros(matmul(is_last, by_last), rows).reshape(-1, blocks, width)
-    block = within(begun[:, :-1] - begun[:, 1:], 0, 1).reshape(-1, 1, blocks)
-    return _row_or_zeros(matmul(block, chosen).reshape(-1, width), rows)
+    return begun, counted, binary("equal", last.reshape(-1, 1), np.arange(share))
 
 
 def _row_or_zeros(found: Tensor, rows: Tensor) -> Tensor:
@@ -196,7 +213,21 @@ def looked_up_in(a: Tensor, entries: Sequence[Any]) -> Any:
 
 
 def hot(index: Tensor, length: int) -> Tensor:
-    """Which place of an axis each secret index means: a bool for each, on a new last axis."""
+    """Which place of an axis each secret index means: a bool for each, on a new last axis.
+
+    By a comparison with each place, or by two digits and a product of their bits for each place.
+    """
+    share = _share_of_bits(length)
+    if share >= length or length * index.size < MANY_WRITTEN:
+        return _compared(index, length)
+    begun, _, last = _digits(index.reshape(-1), length, share)
+    block = begun[:, :-1] ^ begun[:, 1:]
+    both = block.reshape(index.size, -1, 1) & last.reshape(index.size, 1, -1)
+    return both.reshape(index.size, -1)[:, :length].reshape(*index.shape, length)
+
+
+def _compared(index: Tensor, length: int) -> Tensor:
+    """What `hot` says, by a comparison with each place."""
     import numpy as np
 
     column = index.reshape(*index.shape, 1)
@@ -204,6 +235,11 @@ def hot(index: Tensor, length: int) -> Tensor:
     if index.range[0] < 0:
         chosen = chosen | binary("equal", column, np.arange(-length, 0))
     return chosen
+
+
+def _share_of_bits(length: int) -> int:
+    """Places of a block, a power of two, so that there are about as many blocks."""
+    return 1 << ((length - 1).bit_length() + 1) // 2
 
 
 def check_index(entry: Tensor) -> None:

@@ -135,6 +135,7 @@ PROGRAMS: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: x + 1e18, "outside the declared range"),
     (WIDE, lambda x: x + 1, "declare a narrower range=(low, high)"),
     (N, lambda x: (x * x * x * x * x) ** 2, "declare a narrower range=(low, high)"),
+    (N, lambda x: (x * x * x * x * x) ** 2, "bound what grows on the way with np.clip(x, low, high)"),
     (N, lambda x: (x * 1000).astype(tacit.int8), "int8 holds -128 to 127"),
     (X, lambda x: tacit.reveal(x, to=[]), "names nobody"),
     (X, lambda x: tacit.reveal(x, to="alcie"), "is it 'alice'?"),

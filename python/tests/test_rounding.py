@@ -17,7 +17,7 @@ from tests.support import F16, UNIT, declared, ran, revealed, same
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PROTOCOLS = ["replicated", "replicated-malicious", "astra", "astra-malicious", "astra-fair"]
+PROTOCOLS = ["replicated", "replicated-malicious", "astra", "astra-malicious", "astra-fair", "gmw"]
 PARTIES = ["P0", "P1", "P2"]
 
 
@@ -93,6 +93,27 @@ def test_integers_are_divided_in_every_range(protocol: str) -> None:
             protocol, lambda n, by=divisor: n // by, ends, dtype=tacit.int64, range=(-(2**63), 2**63 - 1)
         )
         same(got, ends // divisor)
+
+
+def test_small_numbers_under_mascot() -> None:
+    # Inputs and products are dear there, so that all is one program of few.
+    def program(a: Any, n: Any) -> list[Any]:
+        return [a / [3, -7, 2**17], a * 0.1, a.mean(), a @ [0.3, -0.7, 1e-4], n // 7, n // -3]
+
+    a, n = [5.5, -2.25, 1 + 1 / UNIT], [100, -100, -1]
+    secrets = [
+        tacit.secret("P0", shape=3, range=(-8, 8)),
+        tacit.secret("P1", shape=3, dtype=tacit.int8, range=(-100, 100)),
+    ]
+    plan = tacit.function(lambda a, n: [tacit.reveal(one) for one in program(a, n)]).trace(*secrets)
+    exact = [Fraction(one) for one in a]
+    with tacit.local("mascot") as run:
+        quotients, products, mean, weighted, *whole = run(plan, a=a, n=n)
+    same(quotients, [nearest(x / by) for x, by in zip(exact, (3, -7, 2**17), strict=True)])
+    same(products, [nearest(x * Fraction(0.1)) for x in exact])
+    assert mean == nearest(sum(exact, Fraction(0)) / 3)
+    assert weighted == nearest(dot(a, [0.3, -0.7, 1e-4]))
+    same(whole, [np.array(n) // 7, np.array(n) // -3])
 
 
 numbers = st.floats(-1e6, 1e6).filter(lambda number: abs(number) > 1e-6)

@@ -77,6 +77,11 @@ QUERIES = [
     "filter (where days > 9) as ids from stays group by ward",
     "select count_if(days > 20) as n, avg(cost) filter (where ward = 'west') as mean, "
     "max(days) filter (where days < 0) as none from stays",
+    "select ward, stddev(days) as a, var_samp(cost) as b, var_pop(days) as c, stddev_pop(dose) as d, "
+    "stddev(days) filter (where dose > 0) as e from stays group by ward",
+    "select id, stddev(days) as a, var_pop(days) as b from stays group by id",
+    "select ward, bool_or(days > 20) as a, bool_and(dose > 0) as b, "
+    "bool_or(dose > 3) filter (where days < 9) as c from stays group by ward",
     "select upper(ward) as a, lower(ward || '_X') as b, 'no ' || ward as c from stays",
     "select s.id, s.days from stays s "
     "where exists (select * from stays t where t.id = s.id and t.days <> s.days)",
@@ -147,13 +152,12 @@ def test_random_filters_and_groups() -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("select sum(days) over (partition by id) as s from stays", "Window .* not supported"),
         ("select days from stays offset 3", "OFFSET"),
         ("select ward || ward as w from stays", "puts two columns together"),
         ("select upper(id) as w from stays", "Upper .* no words that everybody"),
         ("select median(days) as m from stays", "SUM, COUNT, AVG"),
         ("select born + interval 1 year as y from people", "add days"),
-        ("select stddev(days) as s from stays", r"Stddev .*\n.*AVG\(x \* x\)"),
+        ("select stddev(distinct days) as s from stays", "Stddev .* is not supported"),
         ("select s.id from stays s join people p on s.days < p.age", "joins each row with each"),
         ("select s.id from stays s join stays t on s.id = t.id", "many rows of t may match"),
         ("select id from stays s full join people p using (id)", "not supported"),

@@ -422,7 +422,7 @@ impl Fault {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Overflow { .. } => {
-                "declare a narrower range=(low, high) for the inputs it depends on, or use modular integers"
+                "declare a narrower range=(low, high) for the inputs it depends on, bound what grows on the way with np.clip(x, low, high), or use modular integers"
             }
             Self::TruncationGuard { operation: "*" | "@", bits: 62, .. } => {
                 "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits, or choose a protocol that rounds longer products; the cost command lists what each can run"

@@ -76,24 +76,13 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 }
 """Functions of columns, by the name under which they are known."""
 
-_SPREAD = "AVG(x * x) - AVG(x) * AVG(x) is the variance, and its SQRT the deviation"
-
 _INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Window: "use Table.window, or a subquery with GROUP BY",
+    exp.Window: "windows stand in what SELECT shows and in its ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
     exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.Stddev: _SPREAD,
-    exp.StddevSamp: _SPREAD,
-    exp.StddevPop: _SPREAD,
-    exp.Variance: _SPREAD,
-    exp.VariancePop: _SPREAD,
-    exp.Rank: "use Table.window",
-    exp.RowNumber: "use Table.window",
-    exp.LogicalOr: "write SUM(CAST(x AS INTEGER)) > 0",
-    exp.LogicalAnd: "write MIN(CAST(x AS INTEGER)) = 1",
-    exp.AggFunc: "SUM, COUNT, AVG, MIN and MAX are aggregates here",
+    exp.AggFunc: "SUM, COUNT, AVG, MIN, MAX, STDDEV, VARIANCE, BOOL_OR and BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
 }
@@ -123,6 +112,10 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
+    exp.Lag: {"offset"},
+    exp.Lead: {"offset"},
+    exp.Window: {"partition_by", "order", "spec", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
     exp.Table: {"alias"},
     exp.TableAlias: {"columns"},
     exp.CTE: {"alias", "materialized"},
@@ -172,8 +165,9 @@ _CLAUSES: tuple[type[exp.Expr], ...] = (
 _PARTS = {
     "all": "name the columns",
     "limit_options": "write LIMIT with a number of rows",
-    "windows": "use Table.window",
-    "qualify": "use Table.window, and a subquery",
+    "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
+    "default": "write COALESCE(..., value)",
+    "qualify": "write the window in a subquery, and its condition in WHERE",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",
     "offset": "take more rows with LIMIT, and leave some out after the run",
@@ -202,6 +196,20 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     if isinstance(condition, exp.Boolean) and condition.this:
         return []
     return [condition]
+
+
+def ordered_by(node: exp.Expr) -> list[exp.Ordered]:
+    """What ORDER BY names, of a query or a window.
+
+    Raises:
+        ProgramTypeError: It puts nulls first.
+    """
+    order = node.args.get("order")
+    ordered = [] if order is None else list(order.expressions)
+    for one in ordered:
+        if one.args.get("nulls_first"):
+            raise refused(one, "puts nulls first", "nulls are last")
+    return ordered
 
 
 def sources_of(node: exp.Expr) -> set[str]:

@@ -42,9 +42,11 @@ OF_COLUMNS = {
     **{name: f"use x {sign} y" for name, sign in [("ge", ">="), ("le", "<="), ("add", "+"), ("mul", "*")]},
     "value_counts": 't.group_by("column").agg(rows="count") counts values',
     "unique": 't.select("column").distinct() has the different values',
-    "shift": 't.window("name", "column", rows=2, order_by=...) sees the row before',
+    "shift": 't.window("name", "column", "lag", order_by=...) is what the row before has',
+    "diff": 't.window("name", "column", "lag", order_by=...) is what the row before has: subtract it',
     "cumsum": 't.window("name", "column", order_by=...) has running sums',
-    "rolling": 't.window("name", "column", rows=3, order_by=...) has sums of three rows',
+    "rank": 't.window("name", None, "rank", order_by="column") has ranks',
+    "rolling": 't.window("name", "column", "mean", rows=3, order_by=...) has means of three rows',
 }
 """What is written instead of the attributes of a column of pandas."""
 
@@ -72,6 +74,13 @@ OF_TABLES = {
     "pivot_table": "group by both keys, and make the pivot table after the run",
     "value_counts": 'use group_by("column").agg(rows="count")',
     "size": "len(t) is the bound on rows",
+    "rank": 'use window("name", None, "rank", order_by="column")',
+    "transform": 'use window("name", "column", "sum", partition_by="key", rows="all")',
+    "resample": 'use assign(month=t["day"].month()) and group_by("month").agg(...)',
+    "rolling": 'use window("name", "column", "mean", rows=3, order_by=...)',
+    "cumsum": 'use window("name", "column", order_by=...)',
+    **dict.fromkeys(("shift", "diff", "pct_change"), 'use window("name", "column", "lag", order_by=...)'),
+    "corr": "take means of x, y, x * x, y * y and x * y by group_by().agg(...), and compute it after the run",
     "describe": 'use group_by().agg(mean=("column", "mean"), most=("column", "max"))',
     **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "nunique")},
 }

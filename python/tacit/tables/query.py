@@ -10,9 +10,18 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.expressions import AGGREGATES, Expressions, checked, conjuncts, refused, sources_of
+from tacit.tables.expressions import (
+    AGGREGATES,
+    Expressions,
+    checked,
+    conjuncts,
+    ordered_by,
+    refused,
+    sources_of,
+)
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
+from tacit.tables.over import with_window
 
 if TYPE_CHECKING:
     import contextlib
@@ -57,7 +66,7 @@ class Query:
         names = dict(zip(right.columns, left.columns, strict=False))
         both = left.union(right.rename(names).select(*left.columns))
         both = both.distinct() if node.args.get("distinct") else both
-        order = [_output_name(one.this) for one in _ordered(node)]
+        order = [_output_name(one.this) for one in ordered_by(node)]
         return self._ended(both, node, order)
 
     def _select(self, node: exp.Select) -> Table:
@@ -107,7 +116,7 @@ class Query:
         rest: list[exp.Expr] = [
             *node.expressions,
             *(node.args.get("group") or exp.Group()).expressions,
-            *(one.this for one in _ordered(node)),
+            *(one.this for one in ordered_by(node)),
             *([node.args["having"].this] if node.args.get("having") else []),
         ]
         there = {first.alias_or_name}
@@ -264,13 +273,14 @@ class Query:
         outputs: list[exp.Expr] = list(node.expressions)
         having = getattr(node.args.get("having"), "this", None)
         group = list((node.args.get("group") or exp.Group()).expressions)
-        ordered = _ordered(node)
+        ordered = ordered_by(node)
         names = {one.alias_or_name for one in outputs}
         hidden = [one.this for one in ordered if _output_name(one.this) not in names]
         calls: dict[str, exp.Expr] = {}
         for part in [*outputs, *hidden, *([having] if having is not None else [])]:
             for call in part.find_all(exp.AggFunc):
-                calls[call.sql()] = call
+                if not isinstance(call.parent, (exp.Window, exp.IgnoreNulls, exp.RespectNulls)):
+                    calls[call.sql()] = call
         expressions = self._expressions(table)
         known: dict[str, str] = {}
         if group or calls:
@@ -281,6 +291,10 @@ class Query:
         if having is not None:
             table = table.filter(expressions.column(having))
             expressions = Expressions(table, {**expressions.known})
+        for window in [one for part in [*outputs, *hidden] for one in part.find_all(exp.Window)]:
+            with self._clause(window):
+                expressions = with_window(expressions, window)
+        table = expressions.table
         columns: dict[str, Any] = {}
         for one in outputs:
             name = one.alias_or_name
@@ -369,7 +383,7 @@ class Query:
 
     def _ended(self, table: Table, node: exp.Expr, order: Sequence[str]) -> Table:
         """In the order that is asked for, and no more rows than are."""
-        ordered = _ordered(node)
+        ordered = ordered_by(node)
         if ordered:
             down = [bool(one.args.get("desc")) for one in ordered]
             with self._clause(node.args["order"]):
@@ -381,15 +395,6 @@ class Query:
             with self._clause(limit):
                 table = table.limit(int(limit.expression.this))
         return table
-
-
-def _ordered(node: exp.Expr) -> list[exp.Ordered]:
-    order = node.args.get("order")
-    ordered = [] if order is None else list(order.expressions)
-    for one in ordered:
-        if one.args.get("nulls_first"):
-            raise refused(one, "puts nulls first", "nulls are last")
-    return ordered
 
 
 def _output_name(node: exp.Expr) -> str:

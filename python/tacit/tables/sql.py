@@ -83,11 +83,12 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
     from tacit.tables.expressions import checked_clauses
     from tacit.tables.query import Query
+    from tacit.tables.written import of_some_rows, written_out
 
     schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
     try:
         read = sqlglot.parse_one(query, read="duckdb")
-        read = read.transform(_of_some_rows)
+        read = read.transform(of_some_rows).transform(written_out)
         # The optimiser leaves some parts out.
         checked_clauses(read)
         optimised = optimize(read, schema=schema, dialect="duckdb")
@@ -95,24 +96,6 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         raise fault(ProgramError, f"SQL: {error}") from None
     checked_clauses(optimised)
     return Query(tables, matches, [caller()]).table(optimised)
-
-
-def _of_some_rows(node: Any) -> Any:
-    """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.CountIf):
-        return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
-    if not isinstance(node, exp.Filter) or not isinstance(
-        node.this, (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
-    ):
-        return node
-    call, condition = node.this.copy(), node.expression.this
-    whole = call.this
-    inner = whole.expressions[0] if isinstance(whole, exp.Distinct) and len(whole.expressions) == 1 else whole
-    value = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
-    inner.replace(exp.Case().when(condition.copy(), value))
-    return call
 
 
 def _schema(columns: Mapping[str, ColumnType]) -> dict[str, str]:

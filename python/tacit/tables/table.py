@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
 
 from tacit._functions import concatenate
 from tacit._handles import Unknown
@@ -323,19 +323,23 @@ class Table(Unknown):
         *,
         partition_by: str | Sequence[str] = (),
         order_by: str | Sequence[str] = (),
-        descending: bool = False,
-        rows: int | None = None,
+        descending: bool | Sequence[bool] = False,
+        rows: int | Literal["all"] | None = None,
     ) -> Table:
         """One more column: an aggregate of the rows before each one, and itself.
 
         Args:
             name: What the new column is called.
-            column: The column that is summed up or compared; `None` for "count", which numbers the rows.
-            how: "sum", "count", "min" or "max".
+            column: The column that is summed up or compared; `None` for "count", which numbers the rows, and
+                for ranks.
+            how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
+                in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
+                what the row before or after has, `rows` places away: null, if there is none.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
-            descending: Whether they do so from the largest value on.
-            rows: How many rows are looked at, this one included; if not given, all before.
+            descending: Whether they do so from the largest value on, for all of these columns or each.
+            rows: How many rows are looked at, this one included; "all" for those after it, too. If not given,
+                all before.
         """
         from tacit.tables.windows import windowed
 

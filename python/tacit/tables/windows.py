@@ -1,11 +1,13 @@
-"""Aggregates of the rows before each one."""
+"""Aggregates of the rows before each one, or of all that go with it, and ranks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import maximum, minimum, where
+import numpy as np
+
+from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, made
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from tacit._tensor import Tensor
     from tacit.tables.table import Table
 
-HOWS = ("sum", "count", "min", "max")
+HOWS = ("sum", "count", "mean", "min", "max")
+RANKS = ("rank", "dense_rank")
+BESIDE = ("lag", "lead")
 
 
 def windowed(
@@ -29,42 +33,107 @@ def windowed(
     how: str,
     partition_by: str | Sequence[str],
     order_by: str | Sequence[str],
-    descending: bool,
-    rows: int | None,
+    descending: bool | Sequence[bool],
+    rows: int | str | None,
     *,
     any_order: bool = False,
+    peers: bool = False,
 ) -> Table:
     """`Table.window`: a sort, then sums of each row and those before, as many as doublings reach.
 
-    With `any_order` it doesn't matter which of the rows that are in no order comes first.
+    With `any_order` it doesn't matter which of the rows that are in no order comes first. With `peers` rows
+    that are in no order have the same result, of all of them and those before.
     """
     from tacit.tables.table import names_of
 
-    if how not in HOWS or (column is None and how != "count"):
-        raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", f"use {', '.join(HOWS)}")
-    if rows is not None and (type(rows) is not int or rows < 1):
-        raise fault(ProgramError, f"rows={rows!r}: a number of rows is needed")
+    if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS)):
+        known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {' or '.join(RANKS)} without one"
+        raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
+    if rows not in (None, "all") and (type(rows) is not int or rows < 1):
+        raise fault(ProgramError, f"rows={rows!r}: a number of rows is needed, or 'all'")
     partition, order = names_of(partition_by), names_of(order_by)
+    if how in RANKS and (not order or rows is not None):
+        raise fault(ProgramError, f"a {how} is of all rows before, in an order", "say order_by, without rows")
+    if how in BESIDE and (not order or rows == "all"):
+        raise fault(ProgramError, f"a {how} is so many rows away, in an order", "say order_by, and rows=2")
+    down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
+    if len(down) != len(order):
+        raise fault(ProgramError, f"{len(down)} directions for {len(order)} columns of order_by")
     if partition or order:
         # What a row comes after has to follow from what is in the rows, not from where they stood.
         others = () if any_order else table.facts.tell_apart((*partition, *order), table.columns)
         words = [(1 - table.valid, 2)]
         for key in partition:
             words += words_of(table[key])
-        for key in order:
-            words += words_of(table[key], descending=descending)
+        for key, falls in zip(order, down, strict=True):
+            words += words_of(table[key], descending=falls)
         for key in others:
             words += words_of(table[key])
         by = None if any_order else frozenset((*partition, *order, *others))
         table = table.sorted_by(packed(words), Facts(leading=True, settled=by))
-    else:
+    elif not any_order:
         table = table.settled()
-    again = [(1 - table.valid, 2), *(word for key in partition for word in words_of(table[key]))]
-    starts = differs_from_previous(packed(again))
-    source = None if column is None else table[column]
-    value = _looked_back(table, source, how, starts, rows)
+    starts = _starts(table, partition)
+    alike = _starts(table, (*partition, *order)) if peers or how in RANKS else starts
+    if how in RANKS:
+        value = _ranked(table, how, starts, alike)
+    elif how in BESIDE:
+        assert column is not None
+        away = rows if isinstance(rows, int) else 1
+        value = _beside(table, table[column], starts, away, later=how == "lead")
+    else:
+        source = None if column is None else table[column]
+        looked = []
+        for one in ("sum", "count") if how == "mean" else (how,):
+            back = _looked_back(table, source, one, starts, rows if isinstance(rows, int) else None)
+            if rows == "all" or peers:
+                back = _spread_back(back, starts if rows == "all" else alike)
+            looked.append(back)
+        value = looked[0] / looked[1] if how == "mean" else looked[0]
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
+
+
+def _starts(table: Table, keys: Sequence[str]) -> Tensor:
+    """Whether a row is the first with its values in these columns."""
+    if not keys:
+        # Rows that don't count add nothing.
+        return table.constant(np.arange(len(table)) == 0)
+    return differs_from_previous(
+        packed([(1 - table.valid, 2), *(word for key in keys for word in words_of(table[key]))])
+    )
+
+
+def _ranked(table: Table, how: str, starts: Tensor, alike: Tensor) -> Column:
+    """How many rows come before those like this one, and one; or how many different ones do."""
+    if how == "dense_rank":
+        return made("integer", _joined_back(alike + 0, starts, lambda a, b: a + b, None, 0))
+    place = _joined_back(table.valid + 0, starts, lambda a, b: a + b, None, 0)
+    return made("integer", running(alike, place, lambda first, _: first))
+
+
+def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: bool) -> Column:
+    """What the row so many places before has, or the one after; null, if there is none."""
+    there = _there(table.valid, source)
+    assert there is not None
+    parts = list(source.parts)
+    if later:
+        starts = concatenate([starts[1:], starts[:1]])[::-1]
+        there, parts = there[::-1], [one[::-1] for one in parts]
+    for _ in range(min(away, len(there))):
+        there = ~starts & shifted_down(there, False)
+        parts = [concatenate([one[:1], one[:-1]]) for one in parts]
+    if later:
+        there, parts = there[::-1], [one[::-1] for one in parts]
+    return Column(source.type, tuple(parts), there)
+
+
+def _spread_back(column: Column, starts: Tensor) -> Column:
+    """What the last row since each start has, in all of these rows."""
+    ends = concatenate([starts[1:], starts[:1]])[::-1]
+    return column.with_tensors(
+        [running(ends, one[::-1], lambda last, _: last)[::-1] for one in column.tensors()]
+    )
 
 
 def _looked_back(table: Table, source: Column | None, how: str, starts: Tensor, rows: int | None) -> Column:

@@ -47,15 +47,17 @@ impl Builder {
     /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`]. An exact product of up
     /// to 126 bits is taken; lowering to rings refuses one that is beyond what they truncate.
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let frac = self.product_frac(a, b)?;
         let (a, b) = self.factors("*", a, b)?;
         if let Some((secret, numbers, _)) = self.fraction(a, b)? {
             return self.times(secret, numbers);
         }
-        self.product(a, b, false)
+        self.product(a, b, false, frac)
     }
 
-    /// `a * b` without the truncation: the result has the fraction bits of both factors together. For sums of
-    /// products, which are truncated once, with [`Builder::rescale`].
+    /// `a * b` without the truncation: the result has the fraction bits of both factors together, where a public
+    /// factor of integers alone has none. For sums of products, which are truncated once, with
+    /// [`Builder::rescale`].
     pub fn mul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("*", a, b)?;
         self.push(Operation::Mul, &[a, b])
@@ -64,15 +66,16 @@ impl Builder {
     /// `a @ b`: products of vectors, of matrices, or of batches of matrices. Fixed point is truncated once, after
     /// the sums, as [`Builder::mul`] does.
     pub fn matmul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let frac = self.product_frac(a, b)?;
         let (a, b) = self.factors("@", a, b)?;
         if let Some((secret, matrix, left)) = self.fraction(a, b)? {
             return self.push(Operation::Weigh { matrix, left }, &[secret]);
         }
-        self.product(a, b, true)
+        self.product(a, b, true, frac)
     }
 
-    /// `a @ b` without the truncation: the result has the fraction bits of both factors together. For scores that
-    /// are only compared, or that are truncated later, with [`Builder::rescale`].
+    /// `a @ b` without the truncation, as [`Builder::mul_raw`]. For scores that are only compared, or that are
+    /// truncated later, with [`Builder::rescale`].
     pub fn matmul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("@", a, b)?;
         self.push(Operation::MatMul, &[a, b])
@@ -84,7 +87,7 @@ impl Builder {
     pub fn conv(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let product = self.conv_raw(a, b)?;
         let frac = self.product_frac(a, b)?;
-        self.truncated_to(product, frac)
+        self.with_frac(product, frac)
     }
 
     /// The same without the truncation, as [`Builder::matmul_raw`].
@@ -224,6 +227,12 @@ impl Builder {
         if self.kind(a)?.frac() < frac { self.rescale(a, frac) } else { Ok(a) }
     }
 
+    /// More fraction bits, or fewer, to the nearest.
+    fn with_frac(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
+        let raised = self.raised(a, frac)?;
+        self.truncated_to(raised, frac)
+    }
+
     /// Fewer fraction bits, to the nearest.
     fn truncated_to(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
         match self.kind(a)?.frac().checked_sub(frac) {
@@ -257,8 +266,7 @@ impl Builder {
     }
 
     /// A product with the fraction bits that it keeps: rounded in one operation where the exact product is too long for two.
-    fn product(&mut self, a: NodeId, b: NodeId, matrix: bool) -> Result<NodeId, ProgramError> {
-        let frac = self.product_frac(a, b)?;
+    fn product(&mut self, a: NodeId, b: NodeId, matrix: bool, frac: u8) -> Result<NodeId, ProgramError> {
         let types = [self.type_of(a)?, self.type_of(b)?];
         let all = types[0].kind.frac().saturating_add(types[1].kind.frac());
         let by = all.saturating_sub(frac);
@@ -267,7 +275,7 @@ impl Builder {
             return self.push(Operation::WideProduct { matrix, by }, &[a, b]);
         }
         let product = self.push(if matrix { Operation::MatMul } else { Operation::Mul }, &[a, b])?;
-        self.truncated_to(product, frac)
+        self.with_frac(product, frac)
     }
 
     /// Fraction bits that a product keeps.

@@ -78,6 +78,39 @@ fn arithmetic_is_numpys() {
 }
 
 #[test]
+fn the_type_of_a_product_does_not_follow_from_public_values() {
+    for (public, product, dot) in [([2.0, 3.0], [8.0, -15.0], -7.0), ([2.5, 3.0], [10.0, -15.0], -5.0)] {
+        let of_both = [ints(&[2], &[4, -5]), floats(&[2], &[4.0, -5.0])];
+        for secret in of_both {
+            let (x, weights) = ([secret], floats(&[2], &public));
+            let typed = |build: &mut Builder, id| {
+                assert_eq!(build.type_of(id)?.kind, FIXED);
+                Ok(id)
+            };
+            let value = evaluate(&x, |build, x| {
+                let weights = build.constant(&weights, FIXED)?;
+                let made = build.mul(x[0], weights)?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[2], &product));
+            let value = evaluate(&x, |build, x| {
+                let weights = build.constant(&weights, FIXED)?;
+                let made = build.matmul(weights, x[0])?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[], &[dot]));
+            let value = evaluate(&x, |build, x| {
+                let (places, filters) = (build.reshape(x[0], &[1, 1, 2])?, build.constant(&weights, FIXED)?);
+                let filters = build.reshape(filters, &[1, 2, 1])?;
+                let made = build.conv(places, filters)?;
+                typed(build, made)
+            });
+            assert_eq!(value.unwrap(), floats(&[1, 1, 1], &[dot]));
+        }
+    }
+}
+
+#[test]
 fn comparisons_and_choices_are_numpys() {
     let both = [ints(&[4], &[1, 5, 3, -2]), ints(&[4], &[1, 4, 4, 9])];
     let value = |make: fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>| {
@@ -330,6 +363,7 @@ fn overflow_is_refused_with_the_line_and_the_range() {
     assert!(text.starts_with("square.py:7: a * a\n"), "{text}");
     assert!(text.contains("from 0 to 1208925819614629174706176"), "{text}");
     assert!(text.contains("hint: declare a narrower range"), "{text}");
+    assert!(text.contains("with np.clip(x, low, high)"), "{text}");
     let full = build.input("alice", "full", Dtype::Int, &[4], None).unwrap();
     for result in [build.add(full, full), build.neg(full), build.abs(full), build.sum(full, None, false)] {
         assert!(matches!(fault(result), Fault::Overflow { .. }));

@@ -1,0 +1,123 @@
+"""Windows of SQL, `sum(x) OVER (PARTITION BY k ORDER BY t ROWS 2 PRECEDING)`, as windows of tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
+
+from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
+from tacit.tables.windows import BESIDE, windowed
+
+_NUMBERINGS: dict[type[exp.Expr], str] = {
+    exp.RowNumber: "count",
+    exp.Rank: "rank",
+    exp.DenseRank: "dense_rank",
+}
+
+_FRAMES = "ROWS BETWEEN n PRECEDING AND CURRENT ROW, UNBOUNDED PRECEDING, and all rows are known"
+
+
+def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
+    """Expressions on a table with one more column, the value of a window.
+
+    Raises:
+        ProgramTypeError: It is none that `Table.window` has.
+    """
+    text = node.sql()
+    if text in expressions.known:
+        return expressions
+    checked(node)
+    table, before = expressions.table, set(expressions.table.columns)
+
+    def named(inner: exp.Expr) -> str:
+        nonlocal table
+        if isinstance(inner, exp.Column) and f"{inner.table}.{inner.name}" in table.columns:
+            return f"{inner.table}.{inner.name}"
+        column = table.filled(Expressions(table, expressions.known).column(inner))
+        name = f"of {text} {len(table.columns)}"
+        table = table.assign(**{name: column})
+        return name
+
+    partition = [named(one) for one in node.args.get("partition_by") or ()]
+    ordered = ordered_by(node)
+    order = [named(one.this) for one in ordered]
+    down = [bool(one.args.get("desc")) for one in ordered]
+    how, source = _what(node)
+    column = None if source is None else named(source)
+    rows: Any = None
+    peers = False
+    if how in BESIDE:
+        rows = _away(node)
+    elif type(node.this) not in _NUMBERINGS:
+        rows, peers = _frame(node)
+        # Where no two rows are equal, each is alone among those that are.
+        peers = peers and not table.facts.is_unique([*partition, *order])
+
+    table = windowed(
+        table, text, column, how, partition, order, down, rows, any_order=rows == "all", peers=peers
+    )
+    table = table.select(*(name for name in table.columns if name in before or name == text))
+    return replace(expressions, table=table, known={**expressions.known, text: text})
+
+
+def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
+    """What a window computes, and of what."""
+    call = node.this
+    if type(call) in _NUMBERINGS:
+        if type(call) is not exp.RowNumber and (not node.args.get("order") or call.expressions):
+            raise refused(node, "has no order", "say ORDER BY in it")
+        return _NUMBERINGS[type(call)], None
+    if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
+        raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
+    how = {**AGGREGATES, exp.Lag: "lag", exp.Lead: "lead"}.get(type(call))
+    if how is None:
+        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, RANK and DENSE_RANK have windows"
+        raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
+    checked(call)
+    if isinstance(call.this, exp.Distinct) or call.expressions:
+        raise refused(node, "is of different values, or of several arguments")
+    if how == "count" and isinstance(call.this, (exp.Star, exp.Literal)):
+        return how, None
+    return how, call.this
+
+
+def _away(node: exp.Window) -> int:
+    """How many rows before or after its own LAG or LEAD means."""
+    offset = node.this.args.get("offset")
+    if not node.args.get("order") or node.args.get("spec"):
+        raise refused(node, "is of a row in an order, without a frame", "say ORDER BY in it, and no ROWS")
+    if offset is None:
+        return 1
+    if not isinstance(offset, exp.Literal) or offset.is_string or int(offset.this) < 1:
+        raise refused(node, "is of no number of rows that everybody knows")
+    return int(offset.this)
+
+
+def _frame(node: exp.Window) -> tuple[int | str | None, bool]:
+    """How many rows a window looks at, and whether those that are equal to its own are among them.
+
+    Raises:
+        ProgramTypeError: They are others than those before and the row itself, or all.
+    """
+    spec = node.args.get("spec")
+    if spec is None:
+        return (None, True) if node.args.get("order") else ("all", False)
+    checked(spec)
+    start, end = spec.args["start"], spec.args.get("end") or "CURRENT ROW"
+    sides = str(spec.args.get("start_side") or "").upper(), str(spec.args.get("end_side") or "").upper()
+    whole = start == "UNBOUNDED" and sides[0] == "PRECEDING"
+    if whole and end == "UNBOUNDED" and sides[1] == "FOLLOWING":
+        return "all", False
+    if spec.args["kind"].upper() == "RANGE" and whole and end == "CURRENT ROW":
+        return (None, True) if node.args.get("order") else ("all", False)
+    if spec.args["kind"].upper() != "ROWS" or end != "CURRENT ROW":
+        raise refused(node, "looks at rows that are not known here", _FRAMES)
+    if whole:
+        return None, False
+    if start == "CURRENT ROW":
+        return 1, False
+    if not isinstance(start, exp.Literal) or start.is_string or not start.this.isdecimal():
+        raise refused(node, "looks at rows that are not known here", _FRAMES)
+    return int(start.this) + 1, False

@@ -1,0 +1,77 @@
+"""What SQL has short words for, written out: aggregates of some rows, windows by name, variances, bools."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_BOOLS = exp.LogicalOr, exp.LogicalAnd
+_ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
+_SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
+
+
+def of_some_rows(node: exp.Expr) -> exp.Expr:
+    """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
+    if isinstance(node, exp.CountIf):
+        return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
+    if not isinstance(node, exp.Filter) or not isinstance(
+        node.this, (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max, *_BOOLS, *_SPREADS)
+    ):
+        return node
+    call, condition = node.this.copy(), node.expression.this
+    whole = call.this
+    inner = whole.expressions[0] if isinstance(whole, exp.Distinct) and len(whole.expressions) == 1 else whole
+    value = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
+    inner.replace(exp.Case().when(condition.copy(), value))
+    return call
+
+
+def written_out(node: exp.Expr) -> exp.Expr:
+    """Windows that have a name in each place, and variances, deviations and bools by other aggregates."""
+    if isinstance(node, exp.Select) and node.args.get("windows"):
+        return _with_whole_windows(node)
+    call = node.this if isinstance(node, exp.Window) else node
+    if not isinstance(call, (*_BOOLS, *_SPREADS)) or isinstance(call.this, exp.Distinct):
+        return node
+
+    def of(aggregate: type[exp.AggFunc], inner: exp.Expr) -> exp.Expr:
+        if call is node:
+            return aggregate(this=inner.copy())
+        window = node.copy()
+        window.set("this", aggregate(this=inner.copy()))
+        return window
+
+    x = exp.paren(call.this.copy())
+    if isinstance(call, _BOOLS):
+        number = exp.Case().when(x, exp.Literal.number(1)).when(exp.Not(this=x.copy()), exp.Literal.number(0))
+        most = of(exp.Max if isinstance(call, exp.LogicalOr) else exp.Min, number)
+        return exp.paren(exp.EQ(this=most, expression=exp.Literal.number(1)))
+    count, total, squares = (
+        of(exp.Count, x),
+        of(exp.Sum, x),
+        of(exp.Sum, exp.Mul(this=x, expression=x.copy())),
+    )
+    # Of integers and decimals all is exact but for the quotient.
+    over = exp.Sub(
+        this=exp.Mul(this=count, expression=squares), expression=exp.Mul(this=total, expression=total.copy())
+    )
+    less = exp.Literal.number(0 if isinstance(call, (exp.StddevPop, exp.VariancePop)) else 1)
+    pairs = exp.Mul(this=count.copy(), expression=exp.paren(exp.Sub(this=count.copy(), expression=less)))
+    # Rounded squares may be less than what they are compared with.
+    not_less = exp.Greatest(this=over, expressions=[exp.Literal.number(0)])
+    variance = exp.Div(this=not_less, expression=exp.paren(pairs))
+    return exp.Sqrt(this=variance) if isinstance(call, _ROOTS) else exp.paren(variance)
+
+
+def _with_whole_windows(query: exp.Select) -> exp.Select:
+    """A query whose windows say themselves what its WINDOW clause says of their names."""
+    known = {one.name: one for one in query.args["windows"]}
+    for window in list(query.find_all(exp.Window)):
+        meant = known.get(window.alias)
+        if meant is not None:
+            for part in ("partition_by", "order", "spec"):
+                given = meant.args.get(part)
+                copied = [one.copy() for one in given] if isinstance(given, list) else given and given.copy()
+                window.set(part, copied)
+            window.set("alias", None)
+    query.set("windows", None)
+    return query

@@ -1,0 +1,192 @@
+"""Windows of SQL against DuckDB, those of tables against pandas, and what is refused by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tests.test_sql import by_duckdb, given, planned
+from tests.test_tables import asked, people, same_rows, stays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.tables.table import Table
+
+QUERIES = [
+    "select id, days, sum(days) over (partition by id order by cost rows between 2 preceding and "
+    "current row) as s from stays",
+    "select * from (select id, days, row_number() over (partition by ward order by days desc, cost) "
+    "as rn from stays) t where rn <= 2",
+    "select ward, sum(sum(days)) over (order by ward) as c from stays group by ward",
+    "select id, days, avg(days) over (order by cost rows 3 preceding) - days as d from stays order by d",
+    "select id, days, count(*) over (order by cost desc, days rows unbounded preceding) as e from stays",
+    "select id, days, rank() over (partition by ward order by days) as r, dense_rank() over "
+    "(partition by ward order by days) as dr from stays",
+    "select id, days, rank() over (order by id desc) as r, dense_rank() over (order by id desc) as "
+    "dr from stays",
+    "select id, ward, days, days / sum(days) over (partition by ward) as part, count(*) over () as "
+    "n, max(cost) over (partition by ward) as m from stays",
+    "select id, days, dose, sum(dose) over (order by id) as t, count(dose) over (partition by ward "
+    "order by id) as n, min(days) over (order by ward) as m, avg(dose) over (order by ward) as a "
+    "from stays",
+    "select id, days, sum(case when days > 20 then 1 else 0 end) over (partition by days % 3 order "
+    "by cost rows unbounded preceding) as s from stays",
+    "select id, sum(days) over (partition by ward) as a from stays order by max(cost) over "
+    "(partition by ward) desc, sum(days) over (partition by ward), id, days",
+    "select ward, count(*) as n, rank() over (order by count(*) desc) as r from stays group by ward",
+    "select p.id, s.days, sum(s.days) over (partition by p.id order by s.cost rows unbounded "
+    "preceding) as t from people p join stays s on s.id=p.id where p.age > 20",
+    "select ward, days, count(*) filter (where days > 20) over (partition by ward) as n from stays",
+    "select distinct ward, max(days) over (partition by ward) as m from stays",
+    "select id, days from (select *, max(days) over (partition by id) as m from stays) t where days = m",
+    "select id, sum(days) over (order by cost rows between current row and current row) as x, "
+    "min(born) over (order by born) as b from stays, (select max(born) as born from people) p",
+    "select id, age, born, max(born) over (order by age) as b, sum(age) over (order by id) as c, "
+    "min(age) over (partition by smokes) as d, count(age) over (partition by smokes) as e from "
+    "people",
+    "select id, days, sum(days) over (order by cost range between unbounded preceding and current "
+    "row) as x, sum(days) over (partition by ward rows between unbounded preceding and unbounded "
+    "following) as y from stays",
+    "select id, lag(days) over (order by cost) as a, "
+    "lead(dose, 2) over (partition by ward order by cost desc) as b, "
+    "lag(ward, 30) over (order by cost) as c, lead(ward) over (order by cost) as d from stays",
+    "select id, stddev(days) over (partition by ward) as a, "
+    "days - var_pop(days) over (order by cost rows 4 preceding) as b, "
+    "bool_or(dose > 2) over (partition by ward order by cost) as c from stays",
+    "select id, sum(days) over w as a, max(cost) over v as b, row_number() over w as c from stays "
+    "window w as (partition by ward order by cost rows unbounded preceding), v as (partition by id)",
+    "select born, lag(born) over (order by id) as a from people",
+    "select ward, days - (sum(days) over (order by cost rows 1 preceding) - days) as change from stays",
+]
+
+
+@pytest.mark.parametrize("place", range(len(QUERIES)))
+def test_a_window_is_what_duckdb_says(place: int) -> None:
+    first, second = given(place + 100)
+    # Rows of equal costs would be in any order there.
+    second["cost"] = np.random.default_rng(place).permutation(len(second)) * 3.5
+    plan = planned(QUERIES[place])
+    frames = {"registry": {"people": first}, "clinic": {"stays": second}}
+    with tacit.local() as run:
+        got = run(plan, **{schema.owner: frames[schema.owner] for schema in plan.tables})
+    same_rows(got, by_duckdb(QUERIES[place], first, second))
+
+
+@pytest.mark.parametrize("protocol", ["replicated-malicious", "astra", "gmw"])
+def test_windows_under_other_protocols(protocol: str) -> None:
+    query = (
+        "select days, rank() over (partition by ward order by days) as r, "
+        "sum(days) over (partition by ward order by days) as s from stays"
+    )
+    first, second = given(7)
+    with tacit.local(protocol) as run:
+        got = run(planned(query), clinic=second)
+    same_rows(got, by_duckdb(query, first, second))
+
+
+KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
+
+
+@pytest.mark.parametrize(
+    ("window", "says"),
+    [
+        ("lag(days, 1, 0) over (order by cost)", "write COALESCE"),
+        ("lag(days) over (partition by ward)", "of a row in an order"),
+        ("lead(days, id) over (order by cost)", "no number of rows"),
+        ("first_value(days) over (order by cost)", KNOWN),
+        ("ntile(4) over (order by cost)", KNOWN),
+        ("percent_rank() over (order by cost)", KNOWN),
+        ("median(days) over (partition by ward)", KNOWN),
+        ("sum(distinct days) over (partition by ward)", "of different values"),
+        ("rank() over (partition by ward)", "has no order"),
+        ("sum(days) over (order by cost nulls first)", "puts nulls first"),
+        ("sum(days ignore nulls) over (order by cost)", "aggregates skip them"),
+        *(
+            (f"sum(days) over (order by cost {frame})", "looks at rows that are not known here")
+            for frame in [
+                "rows between 2 preceding and 2 following",
+                "rows between 3 preceding and 1 preceding",
+                "rows between current row and unbounded following",
+                "range between 3 preceding and current row",
+                "groups 2 preceding",
+            ]
+        ),
+        ("sum(days) over (order by cost rows 2 preceding exclude current row)", "EXCLUDE"),
+    ],
+)
+def test_windows_that_are_not_known_are_named(window: str, says: str) -> None:
+    with pytest.raises(tacit.ProgramError, match=says):
+        planned(f"select {window} as x from stays")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("select sum(days) over w as x from stays window v as (order by cost)", "not supported, ALIAS"),
+        ("select id from stays qualify row_number() over (order by cost) = 1", "in a subquery"),
+        ("select id from stays where row_number() over (order by cost) = 1", "in what SELECT shows"),
+    ],
+)
+def test_windows_elsewhere_are_refused(query: str, says: str) -> None:
+    with pytest.raises(tacit.ProgramError, match=says):
+        planned(query)
+
+
+def test_windows_of_tables_are_pandas() -> None:
+    second = stays(np.random.default_rng(4), 26)
+    second["cost"] = np.random.default_rng(1).permutation(26) * 3.5
+
+    def query(_: Any, s: Any) -> Any:
+        known = s.window("all", "days", "sum", partition_by="ward", rows="all")
+        known = known.window("rank", None, "rank", partition_by="ward", order_by="days", descending=True)
+        known = known.window("dense", None, "dense_rank", order_by="days")
+        known = known.window("n", "dose", "count", rows="all")
+        known = known.window("mean", "days", "mean", order_by="cost", rows=3)
+        known = known.window("shifted", "days", "lag", partition_by="ward", order_by="cost", rows=2)
+        known = known.window(
+            "place", None, "count", order_by=("days", "cost", "id"), descending=[True, False, True]
+        )
+        return known.select("mean", "shifted", "days", "ward", "all", "rank", "dense", "n", "place")
+
+    groups = second.groupby("ward", dropna=False)["days"]
+    ordered = second.sort_values(["days", "cost", "id"], ascending=[False, True, False])
+    shifted = second.sort_values("cost").groupby("ward", dropna=False)["days"].shift(2).astype("Int64")
+    mean = second.sort_values("cost")["days"].rolling(3, min_periods=1).mean()
+    expected = second.assign(mean=mean, shifted=shifted)[["mean", "shifted", "days", "ward"]].assign(
+        all=groups.transform("sum"),
+        rank=groups.rank(method="min", ascending=False).astype(int),
+        dense=second["days"].rank(method="dense").astype(int),
+        n=second["dose"].count(),
+        place=ordered.assign(place=np.arange(len(second)) + 1)["place"],
+    )
+    same_rows(asked(query, people(np.random.default_rng(0), 2), second), expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        (lambda s: s.window("x", "days", "rank", order_by="cost"), "no window of 'rank' of 'days'"),
+        (lambda s: s.window("x", None, "rank"), "say order_by"),
+        (lambda s: s.window("x", "days", "lag"), "say order_by"),
+        (lambda s: s.window("x", None, "lead", order_by="cost"), "no window of 'lead' of None"),
+        (lambda s: s.window("x", "days", rows="some"), "or 'all'"),
+        (lambda s: s.window("x", "days", order_by=["cost", "id"], descending=[True]), "1 directions for 2"),
+    ],
+)
+def test_windows_of_tables_that_are_refused(query: Callable[[Table], Table], says: str) -> None:
+    second = stays(np.random.default_rng(4), 5)
+    with pytest.raises(tacit.ProgramError, match=says):
+        asked(lambda _, s: query(s), people(np.random.default_rng(0), 2), second)
+
+
+def test_all_rows_together_need_no_sort() -> None:
+    def rounds(query: str) -> int:
+        return planned(query).cost(protocol="replicated").protocols["replicated"].rounds
+
+    plain = rounds("select days from stays")
+    assert rounds("select days, count(*) over () as n, sum(days) over () as s from stays") < plain + 8
+    assert rounds("select days, sum(days) over (order by id) as s from stays") > plain + 20
