@@ -9,10 +9,12 @@
 
 mod further;
 mod initial;
+mod knowing;
 mod memory;
 #[cfg(test)]
 mod tests;
 
+pub use knowing::{Knowing, Message, Steps, Verified, Wiped};
 pub use memory::Memory;
 
 use crate::circuits::{self, Class, Expected, Form};
@@ -40,7 +42,21 @@ pub struct Sealed {
     pub part: Vec<u8>,
 }
 
-/// What is computed on shared keys. Keys are named as their records are kept.
+impl Sealed {
+    /// Both, if there are two.
+    ///
+    /// # Errors
+    /// Else.
+    pub(crate) fn of(both: Vec<Vec<u8>>) -> Result<Self, Error> {
+        match <[Vec<u8>; 2]>::try_from(both) {
+            Ok([ticket, part]) => Ok(Self { ticket, part }),
+            Err(_) => Err(Error::Refused("a reply has a ticket and a part".to_owned())),
+        }
+    }
+}
+
+/// What is computed on keys, of which long-term ones are shared; all of it where nobody knows session keys, and else what
+/// [`Knowing`] makes of less. Keys are named as their records are kept.
 pub trait Shares {
     /// What a timestamp is, if it was sealed under the client's key, and the median of the servers' clocks.
     ///

@@ -39,14 +39,20 @@ fn timestamps_are_verified_and_opened_as_in_the_clear() {
     for enctype in Enctype::ALL {
         let key = key(enctype, 5);
         let keys = keys_of(&key, Usage::Timestamp);
-        let verify = verify(enctype);
+        let verify = verify(enctype, Class::TIMESTAMP);
         for length in 21..=28 {
             let message = pattern(3, length);
             let sealed = key.seal(1, [9; CONFOUNDER], &message);
-            let told = |sealed: &[u8]| verify.evaluate(&[verifies(enctype, sealed), keys.clone()]).unwrap();
+            let told = |sealed: &[u8]| {
+                verify.evaluate(&[verifies(enctype, Class::TIMESTAMP, sealed), keys.clone()]).unwrap()
+            };
             let opened = told(&sealed);
             assert_eq!(opened[0], [true]);
-            assert_eq!(bytes(&opened[1]), padded(&message, TIMESTAMP_BYTES), "{enctype}, {length}");
+            assert_eq!(
+                bytes(&opened[1]),
+                padded(&message, block_bytes(Class::TIMESTAMP) - CONFOUNDER),
+                "{enctype}, {length}"
+            );
             for at in [0, 16, sealed.len() - 13, sealed.len() - 1] {
                 let mut changed = sealed.clone();
                 changed[at] ^= 0x10;
@@ -282,8 +288,8 @@ fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
             views.iter().any(|view| *view != views[0])
         };
         let sealed = key(enctype, 3).seal(1, [3; CONFOUNDER], &pattern(5, 28));
-        let public = verifies(enctype, &sealed);
-        assert!(!unlike(&verify(enctype), &public, Usage::Timestamp), "{enctype}");
+        let public = verifies(enctype, Class::TIMESTAMP, &sealed);
+        assert!(!unlike(&verify(enctype, Class::TIMESTAMP), &public, Usage::Timestamp), "{enctype}");
         assert!(unlike(&unmasked(enctype), &public, Usage::Timestamp), "{enctype}");
 
         let asked = Asked::new(enctype, true, class, 7);
@@ -298,9 +304,9 @@ fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
 /// [`verify`] with a mistake: it opens what is decrypted, whether the code is right or not.
 fn unmasked(enctype: Enctype) -> Circuit {
     let mut b = Builder::new();
-    let public = input(&mut b, public::Sealed::bits(enctype, public::TIMESTAMP));
+    let public = input(&mut b, public::Sealed::bits(enctype, Class::TIMESTAMP));
     let record = input(&mut b, 8 * keys_bytes(enctype));
-    let sealed = public::Sealed::read(&mut public::Feed(&public), enctype, public::TIMESTAMP);
+    let sealed = public::Sealed::read(&mut public::Feed(&public), enctype, Class::TIMESTAMP);
     let keys = keys::Keys::of(enctype, &record);
     let plain = keys.decrypt(&mut b, &sealed);
     let is_right = keys.verify(&mut b, &sealed, &plain);
