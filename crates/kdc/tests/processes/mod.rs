@@ -39,11 +39,11 @@ pub(crate) struct Realm {
 
 impl Realm {
     /// A realm that serves, and has krbtgt.
-    pub(crate) fn new(enctype: Enctype) -> Self {
+    pub(crate) fn new(enctype: Enctype, sessions: Sessions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
-        let kind = (enctype, Sessions::Shared);
-        admin::init(&folder.path().join("realm"), REALM, kind, ["127.0.0.1"; 2], port).unwrap();
+        admin::init(&folder.path().join("realm"), REALM, (enctype, sessions), ["127.0.0.1"; 2], port)
+            .unwrap();
         // Programs of many requests take minutes to compile.
         for part in ["P0", "P1", "P2", "front"] {
             let file = folder.path().join("realm").join(part).join("kdc.toml");
