@@ -163,7 +163,11 @@ fn attack_all(sessions: Sessions, places: i64) {
         *lock(&attacked.realm.nodes[CORRUPT].deviates) = Some(deviation);
         for key in [Some(&attacked.ann), None, Some(&wrong)] {
             let (came, _) = attacked.exchange(key, None);
-            // A run of one record has none to swap; then its request is refused for what it is.
+            // A run of one record has none to swap; then its request comes to what it should.
+            if number == 2 && key.is_none() && sessions == Sessions::Servers {
+                assert!(came.iter().all(|came| *came == Came::RightTicket), "{came:?}");
+                continue;
+            }
             let refused = [Came::Error(29), Came::Error(24)];
             assert!(came.iter().all(|came| refused.contains(came)), "{number}: {came:?}");
         }
