@@ -5,7 +5,8 @@
 //!
 //! The rest is in three steps, each after acceptance of the one before: the verdict on codes, with the median of the servers'
 //! clocks; what was sealed, but for keys; ticket and reply. What all know of a step are its run's public inputs, which the
-//! session compares before anything is computed; so one that deviates gets nothing for bytes of its own.
+//! session compares before anything is computed; so one that deviates gets nothing for bytes of its own. Where servers know
+//! session keys, they take some of these steps alone ([`Knowing`]), in the same order and with the same errors.
 
 mod further;
 mod initial;
