@@ -168,10 +168,10 @@ fn of_requests() -> [(&'static str, Task); 9] {
         ("TGS: verify", Task::VerifyFurther(class)),
         ("TGS: authenticator", Task::OpenAuthenticator(class)),
         ("TGS: reply", Task::ReplyFurther(class)),
-        ("AS: verify, `servers`", Task::VerifyAndDraw),
-        ("AS: reply, `servers`", Task::SealReply(class)),
-        ("TGS: verify, `servers`", Task::OpenTicket(class)),
-        ("TGS: reply, `servers`", Task::SealTicket(class)),
+        ("AS: verify (`servers`)", Task::VerifyAndDraw),
+        ("AS: reply (`servers`)", Task::SealReply(class)),
+        ("TGS: verify (`servers`)", Task::OpenTicket(class)),
+        ("TGS: reply (`servers`)", Task::SealTicket(class)),
     ]
 }
 
