@@ -6,8 +6,8 @@ mod tests;
 use crate::clear::Key;
 use crate::enctype::Enctype;
 use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
-use crate::programs::{MAX_REQUESTS, Programs, to_bits};
-use crate::realm::Settings;
+use crate::programs::{MAX_REQUESTS, Programs, to_bits, wipe};
+use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, ORDERED, REFUSED, now};
 use crate::wire::{self, Kind};
 use std::fs;
@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::{Data, Value};
 use tacit::{Error, Seat, setup};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// Iterations of a password's hash, unless another number is said: servers, and who listens, can try passwords.
 pub const ITERATIONS: u32 = 100_000;
@@ -45,7 +45,7 @@ pub enum Origin {
 pub fn init(
     folder: &Path,
     realm: &str,
-    enctype: Enctype,
+    (enctype, sessions): (Enctype, Sessions),
     [host, inside]: [&str; 2],
     port: u16,
 ) -> Result<(), Failure> {
@@ -60,6 +60,7 @@ pub fn init(
         realm: realm.to_owned(),
         enctype,
         protocol: "replicated-malicious".to_owned(),
+        sessions,
         listen: format!("{host}:{port}"),
         orders: address(1),
         servers: [address(2), address(3), address(4)],
@@ -213,13 +214,6 @@ struct Wiped(Vec<Option<Value>>);
 impl Drop for Wiped {
     fn drop(&mut self) {
         self.0.iter_mut().flatten().for_each(wipe);
-    }
-}
-
-/// Overwrites the bits of a key.
-fn wipe(value: &mut Value) {
-    if let Data::Bool(bits) = &mut value.data {
-        bits.zeroize();
     }
 }
 

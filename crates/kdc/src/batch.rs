@@ -6,10 +6,14 @@
 //! on which servers differ, such as one of a principal that a torn order has locked at one of them, is refused by
 //! itself, at once, and costs the others nothing.
 
-use crate::circuits::{self, Class, Expected, Form, TIMESTAMP_BYTES};
-use crate::exchange::{Answer, Given, Sealed, Shares, answer, asks_for_shares};
+use crate::circuits::{self, Class, Expected, Form};
+use crate::enctype::CONFOUNDER;
+use crate::exchange::{
+    Answer, Given, Knowing, Message, Sealed, Shares, Steps, Verified, Wiped, answer, asks_for_shares,
+};
 use crate::messages::{self, Code};
 use crate::programs::{MAX_REQUESTS, Task};
+use crate::realm::Sessions;
 use crate::server::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,7 +33,7 @@ mod tests;
 pub(crate) const RUNS_EACH: usize = 2;
 
 /// What a step of one request comes to: its outputs, and the median of the clocks.
-type Outcome = Result<(Vec<Vec<u8>>, i64), String>;
+type Outcome = Result<(Vec<Wiped>, i64), String>;
 
 /// Steps of one task that run together, each with its request's number.
 type Group = (Task, Vec<(usize, Step)>);
@@ -78,9 +82,14 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>]) -> Vec
         for (number, request) in requests.iter().enumerate() {
             let principals = &principals;
             // Without a thread it is dropped, and the others go on.
-            let mut shares = Together { node, meeting: &meeting, number };
+            let shares = Together { node, meeting: &meeting, number };
             let thread = thread::Builder::new().spawn_scoped(scope, move || {
-                logged(answer(&node.settings, principals, request, now(), &node.memory, &mut shares))
+                let settings = &node.settings;
+                let mut shares: Box<dyn Shares + '_> = match settings.sessions {
+                    Sessions::Shared => Box::new(shares),
+                    Sessions::Servers => Box::new(Knowing::new(settings.enctype, shares)),
+                };
+                logged(answer(settings, principals, request, now(), &node.memory, &mut *shares))
             });
             threads.push(thread.ok());
         }
@@ -235,8 +244,9 @@ impl Drop for Together<'_> {
 }
 
 impl Together<'_> {
-    fn step(&self, task: Task, public: Vec<bool>, records: &[&str]) -> Result<(Vec<Vec<u8>>, i64), Error> {
+    fn step(&self, task: Task, public: Vec<bool>, records: &[&str]) -> Result<(Vec<Wiped>, i64), Error> {
         let records = records.iter().map(|record| (*record).to_owned()).collect();
+        let public = public.into();
         self.meeting.ask(self.number, Step { task, public, records }).map_err(Error::Refused)
     }
 
@@ -252,34 +262,41 @@ impl Together<'_> {
     }
 
     /// Ciphertexts with their codes, of plaintexts of so many bytes.
-    fn sealed(outputs: &[Vec<u8>], ticket: usize, part: usize) -> Result<Sealed, Error> {
-        let [ticket_blocks, ticket_code, part_blocks, part_code] = outputs else {
-            return Err(Error::Refused("a reply has four parts".to_owned()));
+    fn sealed(outputs: &[Wiped], plains: &[usize]) -> Vec<Vec<u8>> {
+        let put = |([blocks, code], plain): (&[Wiped; 2], &usize)| {
+            let end = (CONFOUNDER + plain).min(blocks.len());
+            [&blocks[..end], &code[..]].concat()
         };
-        let put = |blocks: &[u8], code: &[u8], plain: usize| {
-            let end = (crate::enctype::CONFOUNDER + plain).min(blocks.len());
-            [&blocks[..end], code].concat()
-        };
-        Ok(Sealed {
-            ticket: put(ticket_blocks, ticket_code, ticket),
-            part: put(part_blocks, part_code, part),
-        })
+        outputs.as_chunks().0.iter().zip(plains).map(put).collect()
+    }
+
+    /// What was sealed under a long-term key where servers know session keys, and what they drew.
+    fn verified(&self, task: Task, class: Class, record: &str, sealed: &[u8]) -> Result<Verified, Error> {
+        let enctype = self.node.settings.enctype;
+        let (mut outputs, now) = self.step(task, circuits::verifies(enctype, class, sealed), &[record])?;
+        let drawn = outputs.pop().unwrap_or_default();
+        Ok(Verified { plain: opened(outputs, sealed.len() - enctype.sealed_bytes(0)), now, drawn })
     }
 }
 
 /// What was opened if a bit says that it was, cut to so many bytes.
-fn opened(outputs: Vec<Vec<u8>>, bytes: usize) -> Option<Vec<u8>> {
-    let [is_right, mut opened] = <[Vec<u8>; 2]>::try_from(outputs).ok()?;
+fn opened(outputs: Vec<Wiped>, bytes: usize) -> Option<Wiped> {
+    let [is_right, mut opened] = <[Wiped; 2]>::try_from(outputs).ok()?;
     opened.truncate(bytes);
-    (is_right == [1]).then_some(opened)
+    (is_right[..] == [1]).then_some(opened)
+}
+
+/// The same of what isn't secret.
+fn shown(outputs: Vec<Wiped>, bytes: usize) -> Option<Vec<u8>> {
+    opened(outputs, bytes).map(|opened| opened.to_vec())
 }
 
 impl Shares for Together<'_> {
     fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(Option<Vec<u8>>, i64), Error> {
         let enctype = self.node.settings.enctype;
-        let bytes = (sealed.len() - enctype.sealed_bytes(0)).min(TIMESTAMP_BYTES);
-        let (outputs, now) = self.step(Task::Verify, circuits::verifies(enctype, sealed), &[client])?;
-        Ok((opened(outputs, bytes), now))
+        let public = circuits::verifies(enctype, Class::TIMESTAMP, sealed);
+        let (outputs, now) = self.step(Task::Verify, public, &[client])?;
+        Ok((shown(outputs, sealed.len() - enctype.sealed_bytes(0)), now))
     }
 
     fn reply(
@@ -289,17 +306,17 @@ impl Shares for Together<'_> {
         ticket: (&[u8], Form),
         part: (&[u8], Form),
     ) -> Result<Sealed, Error> {
-        let class = Self::class(crate::enctype::CONFOUNDER + ticket.0.len().max(part.0.len()))?;
+        let class = Self::class(CONFOUNDER + ticket.0.len().max(part.0.len()))?;
         let public = circuits::replies(self.node.settings.enctype, class, ticket, part);
         let (outputs, _) = self.step(Task::Reply(class), public, &[service, client])?;
-        Self::sealed(&outputs, ticket.0.len(), part.0.len())
+        Sealed::of(Self::sealed(&outputs, &[ticket.0.len(), part.0.len()]))
     }
 
     fn verify_further(&mut self, krbtgt: &str, given: Given<'_>) -> Result<(Option<Vec<u8>>, i64), Error> {
         let (enctype, sizes) = (self.node.settings.enctype, self.sizes(given, 0)?);
         let public = circuits::verifies_further(enctype, sizes, given.ticket, given.authenticator);
         let (outputs, now) = self.step(Task::VerifyFurther(sizes.class), public, &[krbtgt])?;
-        Ok((opened(outputs, given.ticket.len() - enctype.sealed_bytes(0)), now))
+        Ok((shown(outputs, given.ticket.len() - enctype.sealed_bytes(0)), now))
     }
 
     fn open_authenticator(
@@ -312,7 +329,7 @@ impl Shares for Together<'_> {
         let public =
             circuits::opens_authenticator(enctype, sizes, given.ticket, given.authenticator, expected);
         let (outputs, _) = self.step(Task::OpenAuthenticator(sizes.class), public, &[krbtgt])?;
-        Ok(opened(outputs, expected.bytes.len()))
+        Ok(shown(outputs, expected.bytes.len()))
     }
 
     fn reply_further(
@@ -323,16 +340,38 @@ impl Shares for Together<'_> {
         ticket: (&[u8], Form),
         part: (&[u8], Form),
     ) -> Result<Option<Sealed>, Error> {
-        let plain = crate::enctype::CONFOUNDER + ticket.0.len().max(part.0.len());
+        let plain = CONFOUNDER + ticket.0.len().max(part.0.len());
         let sizes = self.sizes(given, plain.max(body.len()))?;
         let sent = (given.ticket, given.authenticator);
         let enctype = self.node.settings.enctype;
         let public = circuits::replies_further(enctype, sizes, sent, expected, body, ticket, part);
         let (outputs, _) = self.step(Task::ReplyFurther(sizes.class), public, &[krbtgt, service])?;
         let Some((is_right, outputs)) = outputs.split_first() else { return Ok(None) };
-        if is_right != &[1] {
+        if is_right[..] != [1] {
             return Ok(None);
         }
-        Self::sealed(outputs, ticket.0.len(), part.0.len()).map(Some)
+        Sealed::of(Self::sealed(outputs, &[ticket.0.len(), part.0.len()])).map(Some)
+    }
+}
+
+impl Steps for Together<'_> {
+    fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<Verified, Error> {
+        self.verified(Task::VerifyAndDraw, Class::TIMESTAMP, client, sealed)
+    }
+
+    fn open_ticket(&mut self, krbtgt: &str, sealed: &[u8]) -> Result<Verified, Error> {
+        let class = Self::class(sealed.len().saturating_sub(self.node.settings.enctype.mac_bytes()))?;
+        self.verified(Task::OpenTicket(class), class, krbtgt, sealed)
+    }
+
+    fn seal(&mut self, messages: &[Message<'_>]) -> Result<Vec<Vec<u8>>, Error> {
+        let plains: Vec<usize> = messages.iter().map(|(.., plain)| plain.len()).collect();
+        let class = Self::class(CONFOUNDER + plains.iter().max().unwrap_or(&0))?;
+        let task = if messages.len() == 1 { Task::SealTicket(class) } else { Task::SealReply(class) };
+        let of: Vec<_> = messages.iter().map(|&(_, confounder, plain)| (confounder, plain)).collect();
+        let records: Vec<&str> = messages.iter().map(|&(record, ..)| record).collect();
+        let public = circuits::seals(self.node.settings.enctype, class, &of);
+        let (outputs, _) = self.step(task, public, &records)?;
+        Ok(Self::sealed(&outputs, &plains))
     }
 }

@@ -12,7 +12,7 @@ use crate::clear::Key;
 use crate::client::{Client, Ticket, Wish, ask};
 use crate::der::Malformed;
 use crate::enctype::{CONFOUNDER, Enctype};
-use crate::realm::Settings;
+use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, now};
 use crate::took::Took;
 use std::fs::{self, File};
@@ -39,6 +39,8 @@ const PATIENCE: Duration = Duration::from_mins(5);
 pub struct Bench {
     /// The encryption type.
     pub enctype: Enctype,
+    /// Who knows the keys of sessions.
+    pub sessions: Sessions,
     /// Whether clients ask with tickets.
     pub further: bool,
     /// The protocol.
@@ -101,7 +103,7 @@ impl Bench {
     /// If the realm doesn't start, or a reply is wrong.
     pub fn run(&self, folder: &Path) -> Result<Measured, Failure> {
         let realm = folder.join("realm");
-        admin::init(&realm, REALM, self.enctype, ["127.0.0.1"; 2], self.port)?;
+        admin::init(&realm, REALM, (self.enctype, self.sessions), ["127.0.0.1"; 2], self.port)?;
         for part in ["P0", "P1", "P2", "front", "admin"] {
             let file = realm.join(part).join("kdc.toml");
             let mut settings = Settings::load(&file)?;
@@ -348,6 +350,7 @@ mod tests {
         front(port, b"request 7");
         let bench = Bench {
             enctype: Enctype::Aes128Sha1,
+            sessions: Sessions::Shared,
             further: false,
             protocol: String::new(),
             count: 20,

@@ -13,7 +13,7 @@ mod tests;
 
 pub use further::{Expected, Sizes, opens_authenticator, replies_further, verifies_further};
 pub use further::{open_authenticator, reply_further, verify_further};
-pub use initial::{TIMESTAMP_BYTES, replies, reply, verifies, verify};
+pub use initial::{replies, reply, seal, seals, verifies, verify};
 pub(crate) use public::fits;
 pub use public::{Class, Form};
 

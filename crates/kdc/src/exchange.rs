@@ -5,14 +5,17 @@
 //!
 //! The rest is in three steps, each after acceptance of the one before: the verdict on codes, with the median of the servers'
 //! clocks; what was sealed, but for keys; ticket and reply. What all know of a step are its run's public inputs, which the
-//! session compares before anything is computed; so one that deviates gets nothing for bytes of its own.
+//! session compares before anything is computed; so one that deviates gets nothing for bytes of its own. Where servers know
+//! session keys, they take some of these steps alone ([`Knowing`]), in the same order and with the same errors.
 
 mod further;
 mod initial;
+mod knowing;
 mod memory;
 #[cfg(test)]
 mod tests;
 
+pub use knowing::{Knowing, Message, Steps, Verified, Wiped};
 pub use memory::Memory;
 
 use crate::circuits::{self, Class, Expected, Form};
@@ -40,7 +43,21 @@ pub struct Sealed {
     pub part: Vec<u8>,
 }
 
-/// What is computed on shared keys. Keys are named as their records are kept.
+impl Sealed {
+    /// Both, if there are two.
+    ///
+    /// # Errors
+    /// Else.
+    pub(crate) fn of(both: Vec<Vec<u8>>) -> Result<Self, Error> {
+        match <[Vec<u8>; 2]>::try_from(both) {
+            Ok([ticket, part]) => Ok(Self { ticket, part }),
+            Err(_) => Err(Error::Refused("a reply has a ticket and a part".to_owned())),
+        }
+    }
+}
+
+/// What is computed on keys, of which long-term ones are shared; all of it where nobody knows session keys, and else what
+/// [`Knowing`] makes of less. Keys are named as their records are kept.
 pub trait Shares {
     /// What a timestamp is, if it was sealed under the client's key, and the median of the servers' clocks.
     ///

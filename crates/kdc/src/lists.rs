@@ -12,7 +12,7 @@ mod tests;
 use crate::messages::Name;
 use crate::order::{self, AdminKey, Change, Order};
 use crate::programs::TOLD;
-use crate::realm::{Orders, Principals, Settings};
+use crate::realm::{Orders, Principals, Sessions, Settings};
 use crate::server::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -78,15 +78,40 @@ pub(crate) struct Settled {
 }
 
 impl Reader<'_> {
-    /// Whether all know the same, and none of an order that broke off. What was told may be of a while ago.
-    pub(crate) fn is_alike(&self, principals: &Principals, tell: Tell<'_>) -> Result<bool, Failure> {
-        let broke_off = u8::from(!principals.begun().is_empty());
-        let told = tell(
-            &[&Sha256::digest(hashes(&list_of(principals, self.old_too)).concat())[..], &[broke_off]]
-                .concat(),
-        )?;
+    /// What there is to say if no principals need be told of: nothing, if all know the same, and none of an order that broke
+    /// off; or in which setting the servers differ. What was told may be of a while ago.
+    pub(crate) fn first_look(
+        &self,
+        principals: &Principals,
+        tell: Tell<'_>,
+    ) -> Result<Option<Settled>, Failure> {
+        let states = [u8::from(!principals.begun().is_empty()), self.settings.sessions as u8];
+        let known = Sha256::digest(hashes(&list_of(principals, self.old_too)).concat());
+        let told = tell(&[&known[..], &states].concat())?;
+        if let Some(differ) = self.sessions_differ(&told) {
+            return Ok(Some(Settled { differ: vec![differ], ..Settled::default() }));
+        }
         let none_broke_off = told.iter().all(|told| told.get(HASH) == Some(&0));
-        Ok(none_broke_off && told.windows(2).all(|pair| pair[0] == pair[1]))
+        let is_alike = none_broke_off && told.windows(2).all(|pair| pair[0] == pair[1]);
+        Ok(is_alike.then(Settled::default))
+    }
+
+    /// Who says what of session keys, if not all say the same.
+    fn sessions_differ(&self, told: &[Vec<u8>]) -> Option<String> {
+        let said = |told: &Vec<u8>| told.get(HASH + 1).copied();
+        if told.windows(2).all(|pair| said(&pair[0]) == said(&pair[1])) {
+            return None;
+        }
+        let known = [Sessions::Shared, Sessions::Servers];
+        let each = told.iter().enumerate().map(|(at, told)| {
+            let own = known.into_iter().find(|sessions| said(told) == Some(*sessions as u8));
+            format!("{} has {}", self.name(at), own.map_or("none".to_owned(), |own| format!("\"{own}\"")))
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "of sessions in kdc.toml {each}; requests are refused until all have the same, so edit it and start those servers \
+             again"
+        ))
     }
 
     /// Carries out what both others have carried out and this server lacks, and says on what they differ after that.

@@ -14,7 +14,7 @@ use tacit_kdc::enctype::Enctype;
 use tacit_kdc::front;
 use tacit_kdc::keytab;
 use tacit_kdc::order::Change;
-use tacit_kdc::realm::Settings;
+use tacit_kdc::realm::{Sessions, Settings};
 use tacit_kdc::refresh;
 use tacit_kdc::server::{Failure, Server};
 use zeroize::Zeroizing;
@@ -39,6 +39,9 @@ enum Command {
         /// The encryption type of all keys: 17, 18 or 19
         #[arg(long, default_value_t = 18)]
         enctype: i32,
+        /// Who knows the keys of sessions
+        #[arg(long, default_value_t)]
+        sessions: Sessions,
         /// Where the front takes requests of clients
         #[arg(long, default_value = "127.0.0.1")]
         host: String,
@@ -107,6 +110,9 @@ struct BenchArgs {
     /// The encryption type: 17, 18 or 19
     #[arg(long, default_value_t = 18)]
     enctype: i32,
+    /// Who knows the keys of sessions
+    #[arg(long, default_value_t)]
+    sessions: Sessions,
     /// The protocol
     #[arg(long, default_value = "replicated-malicious")]
     protocol: String,
@@ -174,9 +180,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Init { folder, realm, enctype, host, inside, port } => {
+        Command::Init { folder, realm, enctype, sessions, host, inside, port } => {
             let enctype = Enctype::try_from(enctype).map_err(Failure::Refused)?;
-            admin::init(&folder, &realm, enctype, [&host, &inside], port)
+            admin::init(&folder, &realm, (enctype, sessions), [&host, &inside], port)
         }
         Command::Serve { folder } => Server::open(&folder)?.serve(),
         Command::Front { folder } => front::relay(&Settings::load(&folder.join("kdc.toml"))?),
@@ -234,6 +240,7 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
     }
     let bench = Bench {
         enctype: Enctype::try_from(args.enctype).map_err(Failure::Refused)?,
+        sessions: args.sessions,
         further: args.request == "tgs",
         protocol: args.protocol.clone(),
         count: args.count,
@@ -253,7 +260,8 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let most = request_bytes.iter().copied().fold(0.0, f64::max);
     if args.json {
         let all = serde_json::json!({
-            "bench": "kerberos", "request": args.request, "enctype": args.enctype, "protocol": args.protocol, "parties": 3,
+            "bench": "kerberos", "request": args.request, "enctype": args.enctype,
+            "sessions": args.sessions, "protocol": args.protocol, "parties": 3,
             "transport": "tls", "net": null, "threads": null, "count": args.count, "clients": args.clients, "depth": null,
             "seconds": measured.seconds, "offline_seconds": 0.0, "verify_seconds": null, "per_second": per_second,
             "online_per_second": per_second, "median_seconds": median, "late_seconds": late,
@@ -266,11 +274,12 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
         println!("{all}");
     } else {
         println!(
-            "{} requests ({}, enctype {}, {}), {} at a time: {:.1} a second; a reply takes {:.3} s, and {:.3} s for one of 20; \
+            "{} requests ({}, enctype {}, sessions {}, {}), {} at a time: {:.1} a second; a reply takes {:.3} s, and {:.3} s for one of 20; \
              a request takes {:.0} rounds, and {:.0} bytes of each server",
             args.count,
             args.request,
             args.enctype,
+            args.sessions,
             args.protocol,
             args.clients,
             per_second,

@@ -4,11 +4,14 @@
 
 use crate::circuits::{self, Class};
 use crate::enctype::{Enctype, Usage};
+use crate::realm::Sessions;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tacit::circuit::Circuit;
 use tacit::program::{Builder, Data, Dtype, Index, NodeId, ProgramError, Recipient, Uses, Value};
 use tacit::{Compiled, Error, Fill};
+use zeroize::Zeroize;
 
 /// How many requests go together: the least of these that they fit into.
 pub const TOGETHER: [usize; 4] = [1, 4, 16, 64];
@@ -45,6 +48,15 @@ pub enum Task {
     OpenAuthenticator(Class),
     /// Makes tickets and replies after that.
     ReplyFurther(Class),
+    /// [`Self::Verify`] where servers know session keys: what they draw together is opened, too.
+    VerifyAndDraw,
+    /// [`Self::Reply`] where all servers know the plaintexts.
+    SealReply(Class),
+    /// Tells whether tickets were sealed as they should be, opens those with their keys, and opens what servers draw together and
+    /// their clocks: authenticators are theirs to open.
+    OpenTicket(Class),
+    /// Makes tickets after that, whose plaintexts all servers know.
+    SealTicket(Class),
     /// Tells what each server wants of each request that came with others.
     CallRoll,
     /// Tells a part of what each server knows of principals.
@@ -60,21 +72,25 @@ pub enum Task {
 
 impl Task {
     /// The tasks of requests.
-    pub fn requests() -> impl Iterator<Item = Self> {
-        let of_class = |class| {
-            [
+    pub fn requests(sessions: Sessions) -> impl Iterator<Item = Self> {
+        let of_class = move |class| match sessions {
+            Sessions::Shared => vec![
                 Self::Reply(class),
                 Self::VerifyFurther(class),
                 Self::OpenAuthenticator(class),
                 Self::ReplyFurther(class),
-            ]
+            ],
+            Sessions::Servers => {
+                vec![Self::SealReply(class), Self::OpenTicket(class), Self::SealTicket(class)]
+            }
         };
-        [Self::Verify].into_iter().chain(Class::ALL.into_iter().flat_map(of_class))
+        let first = if sessions == Sessions::Shared { Self::Verify } else { Self::VerifyAndDraw };
+        [first].into_iter().chain(Class::ALL.into_iter().flat_map(of_class))
     }
 
     /// Whether nothing more is computed for a request after it.
     pub fn is_last(self) -> bool {
-        matches!(self, Self::Reply(_) | Self::ReplyFurther(_))
+        matches!(self, Self::Reply(_) | Self::ReplyFurther(_) | Self::SealReply(_) | Self::SealTicket(_))
     }
 
     /// The tasks of orders.
@@ -83,22 +99,30 @@ impl Task {
     /// The keys that one request takes: slots that records fill, and of which usage the keys are.
     fn keys(self) -> &'static [(&'static str, Usage)] {
         match self {
-            Self::Verify => &[("client", Usage::Timestamp)],
-            Self::Reply(_) => &[("service", Usage::Ticket), ("client", Usage::Reply)],
-            Self::VerifyFurther(_) | Self::OpenAuthenticator(_) => &[("krbtgt", Usage::Ticket)],
+            Self::Verify | Self::VerifyAndDraw => &[("client", Usage::Timestamp)],
+            Self::Reply(_) | Self::SealReply(_) => &[("service", Usage::Ticket), ("client", Usage::Reply)],
+            Self::VerifyFurther(_) | Self::OpenAuthenticator(_) | Self::OpenTicket(_) => {
+                &[("krbtgt", Usage::Ticket)]
+            }
             Self::ReplyFurther(_) => &[("krbtgt", Usage::Ticket), ("service", Usage::Ticket)],
+            Self::SealTicket(_) => &[("service", Usage::Ticket)],
             Self::CallRoll | Self::TellLists | Self::Approve | Self::Enrol { .. } => &[],
         }
     }
 
     /// Whether servers tell their clocks.
     pub fn tells_clocks(self) -> bool {
-        matches!(self, Self::Verify | Self::VerifyFurther(_))
+        matches!(self, Self::Verify | Self::VerifyFurther(_)) || self.opens_drawn()
     }
 
     /// Whether servers draw a session key and confounders.
     pub fn draws(self) -> bool {
-        matches!(self, Self::Reply(_) | Self::ReplyFurther(_))
+        matches!(self, Self::Reply(_) | Self::ReplyFurther(_)) || self.opens_drawn()
+    }
+
+    /// Whether the sum of what they draw is opened to them, and no circuit takes it.
+    pub fn opens_drawn(self) -> bool {
+        matches!(self, Self::VerifyAndDraw | Self::OpenTicket(_))
     }
 
     /// What fills the slots, of requests each of which names its records in the task's order.
@@ -174,7 +198,10 @@ impl Programs {
     fn circuit(task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
         (!matches!(task, Task::Approve | Task::CallRoll | Task::TellLists)).then_some(|enctype, task| {
             match task {
-                Task::Verify => circuits::verify(enctype),
+                Task::Verify | Task::VerifyAndDraw => circuits::verify(enctype, Class::TIMESTAMP),
+                Task::OpenTicket(class) => circuits::verify(enctype, class),
+                Task::SealReply(class) => circuits::seal(enctype, class, 2),
+                Task::SealTicket(class) => circuits::seal(enctype, class, 1),
                 Task::Reply(class) => circuits::reply(enctype, class),
                 Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
                 Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
@@ -224,18 +251,26 @@ impl Programs {
         requests: usize,
         circuit: &Arc<Circuit>,
     ) -> Result<(), ProgramError> {
-        let (mut clocks, mut operands) = (Vec::new(), Vec::new());
-        let mut widths = circuit.inputs().iter().map(|&bits| bits as usize);
-        let public = [requests, widths.next().unwrap_or_default()];
+        let (mut clocks, mut drawn, mut operands) = (Vec::new(), Vec::new(), Vec::new());
+        let public = [requests, circuit.inputs().first().map_or(0, |&bits| bits as usize)];
         operands.push(build.known("public", &public)?);
         for party in &self.parties {
             if task.tells_clocks() {
                 clocks.push(build.input(party, "clock", Dtype::Bool, &[CLOCK], None)?);
             }
             if task.draws() {
-                let drawn = [requests, widths.next().unwrap_or_default()];
-                operands.push(build.input(party, "drawn", Dtype::Bool, &drawn, None)?);
+                let own = [requests, 8 * circuits::drawn_bytes(self.enctype)];
+                drawn.push(build.input(party, "drawn", Dtype::Bool, &own, None)?);
             }
+        }
+        let mut opened = Vec::new();
+        if task.opens_drawn() {
+            let mut drawn = drawn.into_iter();
+            let first = drawn.next();
+            let sum = first.map(|first| drawn.try_fold(first, |sum, own| build.xor(sum, own)));
+            opened.extend(sum.transpose()?);
+        } else {
+            operands.extend(drawn);
         }
         for (slot, usage) in task.keys() {
             let keys = (0..requests).map(|request| self.keys(build, &slot_of(slot, request), *usage));
@@ -243,7 +278,11 @@ impl Programs {
             operands.push(build.stack(&keys, 0)?);
         }
         let outputs = build.circuit(circuit, &operands)?;
-        outputs.into_iter().chain(clocks).try_for_each(|output| build.reveal(output, Recipient::All))
+        outputs
+            .into_iter()
+            .chain(opened)
+            .chain(clocks)
+            .try_for_each(|output| build.reveal(output, Recipient::All))
     }
 
     fn enrol(&self, build: &mut Builder, circuit: &Arc<Circuit>, drawn: bool) -> Result<(), ProgramError> {
@@ -276,8 +315,8 @@ pub fn to_bits(bytes: &[u8]) -> Value {
 }
 
 /// The bits of several requests, one behind the other.
-pub fn rows(rows: &[Vec<bool>]) -> Value {
-    let shape = vec![rows.len(), rows.first().map_or(0, Vec::len)];
+pub fn rows<R: Borrow<[bool]>>(rows: &[R]) -> Value {
+    let shape = vec![rows.len(), rows.first().map_or(0, |row| row.borrow().len())];
     Value { shape, data: Data::Bool(rows.concat()) }
 }
 
@@ -287,6 +326,13 @@ pub fn to_bytes(value: &Value, requests: usize) -> Vec<Vec<u8>> {
     let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
     let row = |row: &[bool]| row.chunks(8).map(byte).collect();
     bits.chunks((bits.len() / requests.max(1)).max(1)).map(row).collect()
+}
+
+/// Overwrites bits.
+pub(crate) fn wipe(value: &mut Value) {
+    if let Data::Bool(bits) = &mut value.data {
+        bits.zeroize();
+    }
 }
 
 /// The values that one of the three servers gives, each at the index of its input: all give as many, one server after another,

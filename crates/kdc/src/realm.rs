@@ -6,9 +6,30 @@ use crate::order::RECORDS;
 use crate::programs::MAX_REQUESTS;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+
+/// Who knows the keys of sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Sessions {
+    /// Clients and services alone: servers have shares of them, as of long-term keys
+    #[default]
+    Shared,
+    /// Each server, too: tickets cost a third, and each server can act in every session of its time
+    Servers,
+}
+
+impl fmt::Display for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shared => "shared",
+            Self::Servers => "servers",
+        })
+    }
+}
 
 /// A realm's settings, as `kdc.toml` has them; the same for all servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +41,9 @@ pub struct Settings {
     pub enctype: Enctype,
     /// The protocol that servers run.
     pub protocol: String,
+    /// Who knows the keys of sessions.
+    #[serde(default)]
+    pub sessions: Sessions,
     /// Where the front takes requests, by UDP and TCP.
     pub listen: String,
     /// Where the front takes an admin's orders.

@@ -8,9 +8,9 @@ pub(crate) use compare::{kept, padded};
 
 use crate::batch::{self, RUNS_EACH};
 use crate::circuits::drawn_bytes;
-use crate::exchange::Memory;
+use crate::exchange::{Memory, Wiped};
 use crate::order::{self, AdminKey, Change, NEXT_KVNO, Order};
-use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together};
+use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together, wipe};
 use crate::realm::{Principals, Settings};
 use crate::took::Took;
 use crate::wire::{self, Kind, SILENCE, Timed};
@@ -67,11 +67,11 @@ pub enum Failure {
 }
 
 /// What a run computes for one request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Step {
     pub(crate) task: Task,
-    /// What all servers know of it.
-    pub(crate) public: Vec<bool>,
+    /// What all servers know of it. A session key may be in it: it isn't shown, and it is wiped.
+    pub(crate) public: Zeroizing<Vec<bool>>,
     /// The records that it reads, in the task's order.
     pub(crate) records: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl Step {
     pub(crate) fn mark(&self) -> u64 {
         let mut hash = Sha256::new();
         hash.update(format!("{:?} {:?} ", self.task, self.records));
-        hash.update(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>());
+        hash.update(Zeroizing::new(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>()));
         u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8])) | 1
     }
 }
@@ -90,7 +90,7 @@ impl Step {
 pub(crate) type Deviation = fn(&mut Step);
 
 /// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
-pub(crate) type Done = (Vec<Vec<Vec<u8>>>, i64);
+pub(crate) type Done = (Vec<Vec<Wiped>>, i64);
 
 /// What all threads of a server share.
 pub(crate) struct Node {
@@ -131,18 +131,21 @@ impl Node {
         if task.draws() {
             own.push(drawn(count, drawn_bytes(self.settings.enctype))?);
         }
-        let public: Vec<Vec<bool>> = all().map(|step| step.public.clone()).collect();
+        let public: Vec<&[bool]> = all().map(|step| &step.public[..]).collect();
         let records: Vec<Vec<String>> = all().map(|step| step.records.clone()).collect();
         let inputs = given(self.me, 0, own, Some(rows(&public)));
         let wanted = Wanted { compiled, tag, inputs, fill: task.fill(&records), within: MEET };
         let run = self.asker.run(wanted)?;
         log(Took::of(&run.report, steps.len()));
-        let outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
+        let mut outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
         let clocks = if task.tells_clocks() { 3 } else { 0 };
-        let (outputs, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
-        let of_steps: Vec<Vec<Vec<u8>>> = outputs.iter().map(|output| to_bytes(output, count)).collect();
+        let (of_requests, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
+        let bytes = |output| to_bytes(output, count).into_iter().map(Zeroizing::new).collect();
+        let of_steps: Vec<Vec<Wiped>> = of_requests.iter().map(bytes).collect();
         let of = |step: usize| of_steps.iter().map(|output| output[step].clone()).collect();
-        Ok(((0..steps.len()).map(of).collect(), median(clocks)))
+        let done = ((0..steps.len()).map(of).collect(), median(clocks));
+        outputs.iter_mut().for_each(wipe);
+        Ok(done)
     }
 
     /// How many programs it has made.
@@ -413,7 +416,7 @@ impl Server {
     pub fn serve(mut self) -> Result<(), Failure> {
         self.living.expect(&self.node.programs.get(Task::CallRoll, 1)?)?;
         let most = together(self.node.settings.max_together);
-        for task in Task::requests() {
+        for task in Task::requests(self.node.settings.sessions) {
             for count in TOGETHER.into_iter().filter(|count| *count <= most) {
                 self.living.expect(&self.node.programs.get(task, count)?)?;
             }

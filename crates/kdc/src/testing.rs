@@ -7,7 +7,7 @@ use crate::client::{Client, Wish};
 use crate::enctype::Enctype;
 use crate::messages::read_error;
 use crate::programs::MAX_REQUESTS;
-use crate::realm::Settings;
+use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, Node, Server, now};
 use crate::{front, wire};
 use std::fs;
@@ -27,6 +27,7 @@ pub(crate) fn settings(realm: &str, enctype: Enctype) -> Settings {
         realm: realm.to_owned(),
         enctype,
         protocol: "replicated-malicious".to_owned(),
+        sessions: Sessions::Shared,
         listen: String::new(),
         orders: String::new(),
         servers: Default::default(),
@@ -77,7 +78,7 @@ impl Realm {
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("realm");
-        admin::init(&inner, REALM, ENCTYPE, ["127.0.0.1"; 2], ports()).unwrap();
+        admin::init(&inner, REALM, (ENCTYPE, Sessions::Shared), ["127.0.0.1"; 2], ports()).unwrap();
         for part in ["P0", "P1", "P2", "front", "admin"] {
             set(&inner.join(part), &change);
         }

@@ -14,7 +14,7 @@ use tacit_kdc::clear::Key;
 use tacit_kdc::client::{Client, Wish, ask};
 use tacit_kdc::enctype::Enctype;
 use tacit_kdc::messages::read_error;
-use tacit_kdc::realm::Principals;
+use tacit_kdc::realm::{Principals, Sessions};
 
 const ENCTYPE: Enctype = Enctype::Aes128Sha1;
 const ITERATIONS: u32 = 4096;
@@ -112,7 +112,7 @@ impl Realm {
 #[test]
 #[ignore = "takes minutes; `make test-long` runs it"]
 fn a_server_that_is_killed_leaves_a_principal_whole_or_to_be_given_a_key_again() {
-    let mut realm = Realm::new(ENCTYPE);
+    let mut realm = Realm::new(ENCTYPE, Sessions::Shared);
     assert!(realm.adds("ann", "correct horse").wait().unwrap().success());
     let mut adds = realm.adds("ben", "correct horse");
     realm.begins(0, &mut adds);

@@ -13,7 +13,7 @@ use tacit_kdc::enctype::Enctype;
 use tacit_kdc::front;
 use tacit_kdc::messages::{flag, read_error};
 use tacit_kdc::order::Change;
-use tacit_kdc::realm::Settings;
+use tacit_kdc::realm::{Sessions, Settings};
 use tacit_kdc::server::Server;
 
 const REALM: &str = "R.EXAMPLE";
@@ -104,7 +104,7 @@ fn a_realm_answers_requests_of_all_lengths_and_makes_no_program_for_them() {
     let folder = tempfile::tempdir().unwrap();
     let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
     let path = folder.path().join("realm");
-    admin::init(&path, REALM, ENCTYPE, ["127.0.0.1"; 2], port).unwrap();
+    admin::init(&path, REALM, (ENCTYPE, Sessions::Shared), ["127.0.0.1"; 2], port).unwrap();
     for part in fs::read_dir(&path).unwrap() {
         fs::rename(part.as_ref().unwrap().path(), folder.path().join(part.unwrap().file_name())).unwrap();
     }

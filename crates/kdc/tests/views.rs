@@ -3,7 +3,7 @@
 //!
 //! **The experiment.** All that the server knows is held fixed: its randomness, its parts of records and what it draws. Of other
 //! keys other parts of records follow, which it doesn't hold, and other session keys in tickets given and made. All else that it
-//! can't know is drawn anew in each run.
+//! can't know is drawn anew in each run. Where servers know session keys these are held fixed, too.
 //!
 //! In every run of both realms messages have the same addresses, lengths and times; what is opened of requests is the same,
 //! unless it is ciphertext; and the bits that the server receives for ANDs look alike with those that are opened
@@ -24,6 +24,7 @@ use tacit_kdc::circuits::{self, Class, Expected, Form, Sizes, drawn_bytes};
 use tacit_kdc::clear::Key;
 use tacit_kdc::enctype::{Enctype, session_usage};
 use tacit_kdc::programs::{Programs, Task};
+use tacit_kdc::realm::Sessions;
 use tacit_testkit::conformance::views::hidden;
 use tacit_testkit::sample::{BitRow, Sample};
 use tacit_testkit::{Case, Draws, Rng, Run};
@@ -139,17 +140,32 @@ impl Keys {
         let (ticket, part) = (without(TICKET), without(PART));
         let (ticket, part) = ((&ticket[..], TICKET), (&part[..], PART));
         match task {
-            Task::Verify => {
+            Task::Verify | Task::VerifyAndDraw => {
                 let mut sealed = self.key("client").seal(1, confounder(), &[5; 28]);
                 sealed[30] ^= u8::from(!is_right);
-                return circuits::verifies(ENCTYPE, &sealed);
+                return circuits::verifies(ENCTYPE, Class::TIMESTAMP, &sealed);
             }
             Task::Reply(_) => return circuits::replies(ENCTYPE, class, ticket, part),
+            Task::SealReply(_) | Task::SealTicket(_) => {
+                let whole = [ticket, part].map(|(plain, form)| {
+                    let mut plain = plain.to_vec();
+                    let place = form.key_at..form.key_at + ENCTYPE.key_bytes();
+                    plain[place].copy_from_slice(self.issued.bytes());
+                    (confounder(), plain)
+                });
+                let messages = whole.each_ref().map(|(confounder, plain)| (*confounder, &plain[..]));
+                let count = if matches!(task, Task::SealTicket(_)) { 1 } else { 2 };
+                return circuits::seals(ENCTYPE, class, &messages[..count]);
+            }
             _ => {}
         }
         let mut given = around(TICKET);
         given[TICKET.key_at..TICKET.key_at + ENCTYPE.key_bytes()].copy_from_slice(self.session.bytes());
-        let given = self.key("krbtgt").seal(2, confounder(), &given);
+        let mut given = self.key("krbtgt").seal(2, confounder(), &given);
+        if let Task::OpenTicket(_) = task {
+            given[40] ^= u8::from(!is_right);
+            return circuits::verifies(ENCTYPE, class, &given);
+        }
         let mut body = vec![9; 90];
         let (code_end, subkey_at) = (CHECKSUM_AT + ENCTYPE.mac_bytes(), AUTHENTICATOR - ENCTYPE.key_bytes());
         let mut plain = vec![3; AUTHENTICATOR];
@@ -217,11 +233,12 @@ impl Step {
     /// A run on keys: what the server can't know follows from a seed.
     fn case(&self, keys: &Keys, seed: u64) -> Case {
         let mut rng = Rng::new(seed);
-        let own = if self.task.draws() {
-            keys.drawn(&mut rng, self.server).to_vec()
-        } else {
-            vec![vec![1; 8]; if self.task.tells_clocks() { 3 } else { 0 }]
+        let drawn = self.task.draws().then(|| keys.drawn(&mut rng, self.server));
+        let of_server = |server: usize| {
+            let clock = self.task.tells_clocks().then(|| vec![1; 8]);
+            clock.into_iter().chain(drawn.as_ref().map(|drawn| drawn[server].clone()))
         };
+        let own: Vec<Vec<u8>> = (0..3).flat_map(of_server).collect();
         let inputs: Vec<Vec<u64>> = own.iter().map(|own| bits(own).map(u64::from).collect()).collect();
         let plan = self.compiled.plan();
         let mut case = Case::new(self.protocol, 3, (**plan).clone(), &inputs);
@@ -242,8 +259,9 @@ impl Step {
     /// What is opened of each request.
     fn opened(&self, case: &Case, run: &Run) -> Vec<Vec<bool>> {
         let outcome = run.outcomes()[self.server];
-        // Clocks come last, and are of no request.
-        let count = outcome.outputs.len() - if self.task.tells_clocks() { 3 } else { 0 };
+        // Clocks come last, and are of no request; what is drawn and opened before them is of no key.
+        let last = if self.task.tells_clocks() { 3 } else { 0 } + usize::from(self.task.opens_drawn());
+        let count = outcome.outputs.len() - last;
         let mut opened = vec![Vec::new(); REQUESTS];
         for (output, clear) in case.plan.outputs.iter().zip(&outcome.outputs).take(count) {
             let all = clear.as_ref().unwrap().to_elements(output.form);
@@ -256,7 +274,11 @@ impl Step {
 
     /// All runs on a realm's keys.
     fn seen(&self, realm: u64) -> Seen {
-        let keys = Keys::of(realm);
+        let mut keys = Keys::of(realm);
+        if Task::requests(Sessions::Servers).any(|task| task == self.task) {
+            let Keys { session, subkey, issued, .. } = Keys::of(0);
+            keys = Keys { session, subkey, issued, ..keys };
+        }
         let mut seen: Option<Seen> = None;
         for run in 0..RUNS {
             let number = realm << 32 | run;
@@ -302,10 +324,11 @@ fn check(task: Task, server: usize) {
     assert!(one.outline == other.outline, "{task:?}, server {server}: messages depend on keys");
     // Right requests come to something, and wrong ones to nothing.
     for (request, opened) in one.opened.iter().enumerate() {
-        let is_right = request % 2 == 0 || matches!(task, Task::Reply(_));
+        let has_no_wrong = matches!(task, Task::Reply(_) | Task::SealReply(_) | Task::SealTicket(_));
+        let is_right = request % 2 == 0 || has_no_wrong;
         assert_eq!(opened.iter().any(|&bit| bit), is_right, "{task:?}, request {request}");
     }
-    if !task.draws() {
+    if !task.is_last() {
         assert_eq!(one.opened, other.opened, "{task:?}: what is opened depends on keys");
     }
     let multiplied: Vec<usize> = (0..FIRST).collect();
@@ -329,8 +352,10 @@ fn a_server_sees_the_same_of_a_timestamp_whatever_the_key_is() {
 fn servers_see_the_same_of_each_step_whatever_the_keys_are() {
     let class = Class::ALL[0];
     let further = [Task::VerifyFurther(class), Task::OpenAuthenticator(class), Task::ReplyFurther(class)];
+    let known =
+        [Task::VerifyAndDraw, Task::SealReply(class), Task::OpenTicket(class), Task::SealTicket(class)];
     for (server, task) in
-        [Task::Verify, Task::Verify, Task::Reply(class)].into_iter().chain(further).enumerate()
+        [Task::Verify, Task::Verify, Task::Reply(class)].into_iter().chain(further).chain(known).enumerate()
     {
         check(task, (server + 1) % 3);
     }

@@ -92,7 +92,8 @@ fn an_admin_is_told_what_was_carried_out_whatever_the_front_says() {
 fn clients_alone_are_let_in_from_elsewhere_and_the_front_has_no_key() {
     let folder = tempfile::tempdir().unwrap();
     let realm = folder.path().join("realm");
-    init(&realm, "R.EXAMPLE", Enctype::Aes128Sha1, ["0.0.0.0", "127.0.0.1"], 8800).unwrap();
+    init(&realm, "R.EXAMPLE", (Enctype::Aes128Sha1, Sessions::Shared), ["0.0.0.0", "127.0.0.1"], 8800)
+        .unwrap();
     let settings = Settings::load(&realm.join("P1/kdc.toml")).unwrap();
     assert_eq!(settings.listen, "0.0.0.0:8800");
     let inside = settings.servers.iter().chain([&settings.orders]);
@@ -111,7 +112,7 @@ fn clients_alone_are_let_in_from_elsewhere_and_the_front_has_no_key() {
 fn passwords_are_hashed_as_often_as_clients_would_at_least() {
     let folder = tempfile::tempdir().unwrap();
     let realm = folder.path().join("realm");
-    init(&realm, "R.EXAMPLE", Enctype::Aes128Sha256, ["127.0.0.1"; 2], 8800).unwrap();
+    init(&realm, "R.EXAMPLE", (Enctype::Aes128Sha256, Sessions::Shared), ["127.0.0.1"; 2], 8800).unwrap();
     let password = |iterations| Origin::Password(b"correct horse".to_vec().into(), iterations);
     let refused = add(&realm.join("admin"), "ann", &password(32_767), Some(1));
     assert!(matches!(refused, Err(Failure::Refused(reason)) if reason.contains("32768")));

@@ -4,10 +4,10 @@ use super::*;
 use crate::admin;
 use crate::clear::Key;
 use crate::client::{Client, Wish};
-use crate::messages::read_error;
+use crate::messages::{flag, read_error};
 use crate::order::Change;
 use crate::server::{BATCHES, MEET};
-use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, login};
+use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, confounder, login};
 use crate::wire;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -56,6 +56,68 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
         realm.codes(&[login("ben", &ben, 8), login("ann", &ann, 9)]),
         [(); 3].map(|()| vec![Some(29), None])
     );
+}
+
+/// Where servers know session keys: logins, tickets, and what is refused, by two runs each.
+#[test]
+fn servers_that_know_session_keys_answer_as_those_that_do_not() {
+    const SERVICE: &str = "host/a.b";
+    let realm = Realm::new(|settings| settings.sessions = Sessions::Servers);
+    let (ann, service) = (realm.client("ann"), realm.client(SERVICE));
+    let [wrong, subkey] =
+        [&b"another"[..], b"subkey"].map(|word| Key::of_password(ENCTYPE, word, b"salt", 2));
+    let client = Client { realm: REALM, name: "ann", key: &ann };
+    let alike = |requests: &[Vec<u8>]| {
+        let [first, others @ ..] = realm.answers(requests);
+        assert_eq!(others, [(); 2].map(|()| first.clone()));
+        first
+    };
+    let codes = |answers: &[Vec<u8>]| answers.iter().map(|answer| read_error(answer)).collect::<Vec<_>>();
+
+    let wish = Wish { options: flag::RENEWABLE, ..Wish::of(KRBTGT, 1) };
+    let answers = alike(&[client.initial(&wish, now(), confounder(1)), login("ann", &wrong, 2)]);
+    assert_eq!(codes(&answers), [None, Some(24)]);
+    let ticket = client.initial_reply(&answers[0], &wish).unwrap();
+
+    let renew = Wish { options: flag::RENEW, ..Wish::of(KRBTGT, 5) };
+    let wishes = [Wish::of(SERVICE, 3), Wish::of(SERVICE, 4), renew];
+    let subkeys = [None, Some(&subkey), None];
+    let further = |wish: &Wish<'_>, subkey| {
+        client.further(&ticket, wish, (now(), 100_000 + wish.nonce % 100), subkey, confounder(wish.nonce))
+    };
+    let mut requests: Vec<Vec<u8>> =
+        wishes.iter().zip(subkeys).map(|(wish, subkey)| further(wish, subkey)).collect();
+    let sealed = ticket.sealed().unwrap();
+    let ticket_at = requests[0].windows(sealed.len()).position(|part| part == sealed).unwrap();
+    // The authenticator is behind the ticket, and the body behind both.
+    let altered = |nonce: u32, at: &dyn Fn(&[u8]) -> usize| {
+        let mut request = further(&Wish::of(SERVICE, nonce), None);
+        let at = at(&request);
+        request[at] ^= 4;
+        request
+    };
+    requests.push(altered(6, &|_| ticket_at + 40));
+    let answers = alike(&requests);
+    assert_eq!(codes(&answers), [None, None, None, Some(31)]);
+    let mut keys = vec![ticket.session.bytes().to_vec()];
+    for ((answer, wish), subkey) in answers.iter().zip(&wishes).zip(subkeys) {
+        let new = client.further_reply(answer, &ticket, subkey, wish).unwrap();
+        if wish.service == SERVICE {
+            let opened = service.open(2, new.sealed().unwrap()).unwrap();
+            assert!(opened.windows(16).any(|part| part == new.session.bytes()));
+        }
+        keys.push(new.session.bytes().to_vec());
+    }
+    // Each ticket has a key of its own.
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 4);
+
+    let nonce = 0x0102_0304_u32;
+    let body = |request: &[u8]| request.windows(4).rposition(|part| part == nonce.to_be_bytes()).unwrap();
+    let refused =
+        [altered(7, &|_| ticket_at + sealed.len() + 60), altered(nonce, &body), requests.swap_remove(0)];
+    assert_eq!(codes(&alike(&refused)), [31, 41, 34].map(Some));
 }
 
 /// A fault in what runs for requests: none of them waits for ever, and their server goes on.
@@ -112,7 +174,8 @@ fn an_order_gets_its_turn_in_a_flood() {
 
 #[test]
 fn servers_run_what_all_want_alike() {
-    let step = |task, record: &str, bit| Step { task, public: vec![bit], records: vec![record.to_owned()] };
+    let step =
+        |task, record: &str, bit| Step { task, public: vec![bit].into(), records: vec![record.to_owned()] };
     let first = step(Task::Verify, "a", true);
     let others =
         [step(Task::Verify, "b", true), step(Task::Verify, "a", false), step(Task::CallRoll, "a", true)];

@@ -1,21 +1,19 @@
-//! The AS exchange: an encrypted timestamp, and a ticket with its reply.
+//! The AS exchange: an encrypted timestamp, and a ticket with its reply. Where servers know session keys, tickets are opened as
+//! timestamps are, and sealed as any message that they know.
 
 use super::keys::Keys;
-use super::public::{Bits, Class, Feed, Form, KEY_IN_PART, KEY_IN_TICKET, Plain, Sealed, TIMESTAMP};
+use super::public::{Bits, Class, Feed, Form, KEY_IN_PART, KEY_IN_TICKET, Plain, Sealed, Whole};
 use super::{drawn, input, keys_bytes, masked, sums};
 use crate::enctype::{CONFOUNDER, Enctype};
 use tacit::circuit::{Builder, Circuit};
 
-/// Bytes of an encrypted timestamp's plaintext that are opened: what is behind its end are zeros.
-pub const TIMESTAMP_BYTES: usize = 32;
-
-/// What all know of an encrypted timestamp, and a record's keys of its usage, to one bit, whether the code is right, and the
-/// plaintext without its confounder, if it is.
-pub fn verify(enctype: Enctype) -> Circuit {
+/// What all know of a ciphertext, such as an encrypted timestamp, and a record's keys of its usage, to one bit, whether the code
+/// is right, and the plaintext without its confounder, if it is, with zeros behind its end.
+pub fn verify(enctype: Enctype, class: Class) -> Circuit {
     let mut b = Builder::new();
-    let public = input(&mut b, Sealed::bits(enctype, TIMESTAMP));
+    let public = input(&mut b, Sealed::bits(enctype, class));
     let keys = input(&mut b, 8 * keys_bytes(enctype));
-    let sealed = Sealed::read(&mut Feed(&public), enctype, TIMESTAMP);
+    let sealed = Sealed::read(&mut Feed(&public), enctype, class);
     let keys = Keys::of(enctype, &keys);
     let plain = keys.decrypt(&mut b, &sealed);
     let is_right = keys.verify(&mut b, &sealed, &plain);
@@ -23,10 +21,10 @@ pub fn verify(enctype: Enctype) -> Circuit {
     b.finish(vec![vec![is_right], opened])
 }
 
-/// What all know of a timestamp's ciphertext, which is one by its length.
-pub fn verifies(enctype: Enctype, sealed: &[u8]) -> Vec<bool> {
+/// What all know of a ciphertext, which has two blocks at least.
+pub fn verifies(enctype: Enctype, class: Class, sealed: &[u8]) -> Vec<bool> {
     let mut out = Bits::default();
-    Sealed::write(&mut out, enctype, TIMESTAMP, sealed);
+    Sealed::write(&mut out, enctype, class, sealed);
     out.0
 }
 
@@ -54,5 +52,30 @@ pub fn replies(enctype: Enctype, class: Class, ticket: (&[u8], Form), part: (&[u
     let mut out = Bits::default();
     Plain::write(&mut out, enctype, class, ticket, KEY_IN_TICKET);
     Plain::write(&mut out, enctype, class, part, KEY_IN_PART);
+    out.0
+}
+
+/// So many messages that all know, session keys and confounders in them, each under other keys. Gives of each its ciphertext and
+/// its code.
+pub fn seal(enctype: Enctype, class: Class, count: usize) -> Circuit {
+    let mut b = Builder::new();
+    let public = input(&mut b, count * Whole::bits(enctype, class));
+    let keys: Vec<_> = (0..count).map(|_| input(&mut b, 8 * keys_bytes(enctype))).collect();
+    let mut feed = Feed(&public);
+    let mut outputs = Vec::new();
+    for keys in &keys {
+        let plain = Whole::read(&mut feed, enctype, class);
+        outputs.extend(Keys::of(enctype, keys).seal_whole(&mut b, plain.bytes, &plain));
+    }
+    b.finish(outputs)
+}
+
+/// What all know of messages that are to be sealed: of each its confounder and its plaintext.
+pub fn seals(enctype: Enctype, class: Class, messages: &[([u8; CONFOUNDER], &[u8])]) -> Vec<bool> {
+    // Room for all: a vector that grows leaves copies behind.
+    let mut out = Bits(Vec::with_capacity(messages.len() * Whole::bits(enctype, class)));
+    for (confounder, plain) in messages {
+        Whole::write(&mut out, enctype, class, *confounder, plain);
+    }
     out.0
 }

@@ -1,6 +1,6 @@
 //! Keys as wires, and what is done with them.
 
-use super::public::{Hashed, Places, Plain, Sealed};
+use super::public::{Hashed, Places, Plain, Sealed, Whole};
 use super::{STYLE, add, masked, masked_bytes};
 use crate::clear::{CHECKSUM, ENCRYPTION, INTEGRITY, constant, kdf_message, n_fold};
 use crate::enctype::Enctype;
@@ -135,18 +135,28 @@ impl Keys {
         confounder: &[Wire],
         session: &[Wire],
     ) -> [Vec<Wire>; 2] {
-        let mut message = plain.bytes.to_vec();
+        let mut message = plain.around.bytes.to_vec();
         add(b, &mut message, confounder);
         for (at, is_it) in plain.key.all() {
             let here = masked(b, is_it, session);
             add(b, &mut message[8 * at..], &here);
         }
-        let sealed = self.encrypt(b, &message, &plain.places);
+        self.seal_whole(b, &message, &plain.around)
+    }
+
+    /// The same of a message of this form.
+    pub(super) fn seal_whole(
+        &self,
+        b: &mut Builder,
+        message: &[Wire],
+        Whole { places, hashed, .. }: &Whole<'_>,
+    ) -> [Vec<Wire>; 2] {
+        let sealed = self.encrypt(b, message, places);
         let code = if self.enctype.encrypts_first() {
             let begins = vec![b.constant(false); BLOCK];
-            self.hmac(b, &[&begins[..], &sealed].concat(), &plain.hashed)
+            self.hmac(b, &[&begins[..], &sealed].concat(), hashed)
         } else {
-            self.hmac(b, &message, &plain.hashed)
+            self.hmac(b, message, hashed)
         };
         [sealed, code]
     }

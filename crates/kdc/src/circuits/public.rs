@@ -16,12 +16,11 @@ const HASH_END: usize = 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Class(usize);
 
-/// Timestamps have at most so many bytes, in blocks of three.
-pub(super) const TIMESTAMP: Class = Class(44);
-
 impl Class {
     /// Those of tickets, replies, authenticators and bodies: 3, 4 and 6 blocks of a hash function.
     pub const ALL: [Self; 3] = [Self(183), Self(247), Self(375)];
+    /// That of timestamps.
+    pub const TIMESTAMP: Self = Self(44);
 
     /// The least one for messages of so many bytes at most; `None` if they are too long.
     pub fn of(bytes: usize) -> Option<Self> {
@@ -244,18 +243,54 @@ pub(crate) fn fits(is_ticket: bool, form: Form) -> bool {
     (from..from + KEY_PLACES).contains(&form.key_at)
 }
 
-/// A plaintext to be sealed, but for its confounder and its session key.
-pub(super) struct Plain<'w> {
+/// A plaintext to be sealed.
+pub(super) struct Whole<'w> {
+    /// Its bytes, the confounder first.
     pub(super) bytes: &'w [Wire],
-    pub(super) key: KeyPlace<'w>,
     pub(super) places: Places<'w>,
     pub(super) hashed: Hashed<'w>,
 }
 
-impl<'w> Plain<'w> {
+impl<'w> Whole<'w> {
     pub(super) fn bits(enctype: Enctype, class: Class) -> usize {
         let hashed = Hashed::bits(class.hash_blocks(code_begins(enctype)));
-        8 * BLOCK * class.blocks() + KeyPlace::BITS + Places::bits(class) + hashed
+        8 * BLOCK * class.blocks() + Places::bits(class) + hashed
+    }
+
+    pub(super) fn write(
+        out: &mut Bits,
+        enctype: Enctype,
+        class: Class,
+        confounder: [u8; CONFOUNDER],
+        plain: &[u8],
+    ) {
+        let length = CONFOUNDER + plain.len();
+        out.bytes(&confounder, CONFOUNDER);
+        out.bytes(plain, BLOCK * class.blocks() - CONFOUNDER);
+        Places::write(out, class, length);
+        let begins = code_begins(enctype);
+        Hashed::write(out, class.hash_blocks(begins), begins + length, &[]);
+    }
+
+    pub(super) fn read(feed: &mut Feed<'w>, enctype: Enctype, class: Class) -> Self {
+        Self {
+            bytes: feed.bytes(BLOCK * class.blocks()),
+            places: Places::read(feed, class),
+            hashed: Hashed::read(feed, class.hash_blocks(code_begins(enctype))),
+        }
+    }
+}
+
+/// The same, but for its confounder and its session key.
+pub(super) struct Plain<'w> {
+    pub(super) key: KeyPlace<'w>,
+    /// With zeros for both.
+    pub(super) around: Whole<'w>,
+}
+
+impl<'w> Plain<'w> {
+    pub(super) fn bits(enctype: Enctype, class: Class) -> usize {
+        KeyPlace::BITS + Whole::bits(enctype, class)
     }
 
     pub(super) fn write(
@@ -265,21 +300,12 @@ impl<'w> Plain<'w> {
         (plain, form): (&[u8], Form),
         key_from: usize,
     ) {
-        let length = CONFOUNDER + plain.len();
-        out.bytes(&[&[0; CONFOUNDER][..], plain].concat(), BLOCK * class.blocks());
         KeyPlace::write(out, key_from, form.key_at);
-        Places::write(out, class, length);
-        let begins = code_begins(enctype);
-        Hashed::write(out, class.hash_blocks(begins), begins + length, &[]);
+        Whole::write(out, enctype, class, [0; CONFOUNDER], plain);
     }
 
     pub(super) fn read(feed: &mut Feed<'w>, enctype: Enctype, class: Class, key_from: usize) -> Self {
-        Self {
-            bytes: feed.bytes(BLOCK * class.blocks()),
-            key: KeyPlace::read(feed, key_from),
-            places: Places::read(feed, class),
-            hashed: Hashed::read(feed, class.hash_blocks(code_begins(enctype))),
-        }
+        Self { key: KeyPlace::read(feed, key_from), around: Whole::read(feed, enctype, class) }
     }
 }
 

@@ -39,14 +39,20 @@ fn timestamps_are_verified_and_opened_as_in_the_clear() {
     for enctype in Enctype::ALL {
         let key = key(enctype, 5);
         let keys = keys_of(&key, Usage::Timestamp);
-        let verify = verify(enctype);
+        let verify = verify(enctype, Class::TIMESTAMP);
         for length in 21..=28 {
             let message = pattern(3, length);
             let sealed = key.seal(1, [9; CONFOUNDER], &message);
-            let told = |sealed: &[u8]| verify.evaluate(&[verifies(enctype, sealed), keys.clone()]).unwrap();
+            let told = |sealed: &[u8]| {
+                verify.evaluate(&[verifies(enctype, Class::TIMESTAMP, sealed), keys.clone()]).unwrap()
+            };
             let opened = told(&sealed);
             assert_eq!(opened[0], [true]);
-            assert_eq!(bytes(&opened[1]), padded(&message, TIMESTAMP_BYTES), "{enctype}, {length}");
+            assert_eq!(
+                bytes(&opened[1]),
+                padded(&message, block_bytes(Class::TIMESTAMP) - CONFOUNDER),
+                "{enctype}, {length}"
+            );
             for at in [0, 16, sealed.len() - 13, sealed.len() - 1] {
                 let mut changed = sealed.clone();
                 changed[at] ^= 0x10;
@@ -66,6 +72,13 @@ fn draws(enctype: Enctype) -> (Vec<Vec<bool>>, Vec<u8>, [[u8; CONFOUNDER]; 2]) {
     (drawn.iter().map(|drawn| bits(drawn)).collect(), session.to_vec(), confounders)
 }
 
+/// A message with its session key.
+fn filled(plain: &[u8], form: Form, session: &[u8]) -> Vec<u8> {
+    let mut plain = plain.to_vec();
+    plain[form.key_at..form.key_at + session.len()].copy_from_slice(session);
+    plain
+}
+
 /// A ciphertext and its code as a circuit gives them.
 fn expected(
     key: &Key,
@@ -75,8 +88,7 @@ fn expected(
     session: &[u8],
     class: Class,
 ) -> [Vec<u8>; 2] {
-    let mut plain = plain.to_vec();
-    plain[form.key_at..form.key_at + session.len()].copy_from_slice(session);
+    let plain = filled(plain, form, session);
     let sealed = key.seal(usage, confounder, &plain);
     let (cipher, code) = sealed.split_at(CONFOUNDER + plain.len());
     [padded(cipher, block_bytes(class)), code.to_vec()]
@@ -97,7 +109,7 @@ fn tickets_and_replies_are_those_of_the_clear_at_all_lengths() {
         for (class, lengths) in
             [(Class::ALL[0], vec![80, 111, 112, 113, 167]), (Class::ALL[1], vec![112, 231])]
         {
-            let circuit = reply(enctype, class);
+            let (circuit, known) = (reply(enctype, class), seal(enctype, class, 2));
             for (at, length) in lengths.into_iter().enumerate() {
                 let ticket = Form { bytes: length, key_at: KEY_IN_TICKET + at % 5 };
                 let part =
@@ -115,6 +127,13 @@ fn tickets_and_replies_are_those_of_the_clear_at_all_lengths() {
                     expected(&client, 3, confounders[1], second, &session, class),
                 ];
                 assert_eq!(outputs, own.concat(), "{enctype}, {length}");
+                // The same of servers that know all of it.
+                let [first, second] = plains.each_ref().map(|(plain, form)| filled(plain, *form, &session));
+                let messages = [(confounders[0], &first[..]), (confounders[1], &second[..])];
+                let public = seals(enctype, class, &messages);
+                let given = [public, given.swap_remove(4), given.swap_remove(4)];
+                let outputs = known.evaluate(&given).unwrap();
+                assert!(outputs.iter().map(|bits| bytes(bits)).eq(own.concat()), "{enctype}, {length}");
             }
         }
     }
@@ -192,6 +211,17 @@ fn tickets_and_authenticators_are_verified_together() {
         let opened = verify(&asked.ticket, &asked.authenticator);
         assert_eq!(opened[0], [true]);
         let mut ticket = pattern(1, 90 + more);
+        ticket[asked.sizes.key_at..asked.sizes.key_at + enctype.key_bytes()]
+            .copy_from_slice(asked.session.bytes());
+        // Servers that know session keys open it with its own, if its code is right, whatever the authenticator is.
+        let alone = super::verify(enctype, class);
+        let of_ticket =
+            |sealed: &[u8]| alone.evaluate(&[verifies(enctype, class, sealed), keys.clone()]).unwrap();
+        let own = of_ticket(&asked.ticket);
+        assert_eq!(
+            (&own[0][..], bytes(&own[1])),
+            (&[true][..], padded(&ticket, block_bytes(class) - CONFOUNDER))
+        );
         ticket[asked.sizes.key_at..asked.sizes.key_at + enctype.key_bytes()].fill(0);
         assert_eq!(bytes(&opened[1]), padded(&ticket, block_bytes(class) - CONFOUNDER), "{enctype}");
         for (is_ticket, at) in
@@ -200,6 +230,8 @@ fn tickets_and_authenticators_are_verified_together() {
             let (mut ticket, mut authenticator) = (asked.ticket.clone(), asked.authenticator.clone());
             let changed = if is_ticket { &mut ticket } else { &mut authenticator };
             changed[at] ^= 4;
+            let is_right = of_ticket(&ticket)[0] == [true];
+            assert!(is_right != is_ticket && (is_right || of_ticket(&ticket)[1].iter().all(|&bit| !bit)));
             assert!(verify(&ticket, &authenticator).iter().flatten().all(|&bit| !bit), "{enctype}, {at}");
         }
 
@@ -282,8 +314,8 @@ fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
             views.iter().any(|view| *view != views[0])
         };
         let sealed = key(enctype, 3).seal(1, [3; CONFOUNDER], &pattern(5, 28));
-        let public = verifies(enctype, &sealed);
-        assert!(!unlike(&verify(enctype), &public, Usage::Timestamp), "{enctype}");
+        let public = verifies(enctype, Class::TIMESTAMP, &sealed);
+        assert!(!unlike(&verify(enctype, Class::TIMESTAMP), &public, Usage::Timestamp), "{enctype}");
         assert!(unlike(&unmasked(enctype), &public, Usage::Timestamp), "{enctype}");
 
         let asked = Asked::new(enctype, true, class, 7);
@@ -298,9 +330,9 @@ fn what_is_opened_of_wrong_requests_tells_nothing_of_keys() {
 /// [`verify`] with a mistake: it opens what is decrypted, whether the code is right or not.
 fn unmasked(enctype: Enctype) -> Circuit {
     let mut b = Builder::new();
-    let public = input(&mut b, public::Sealed::bits(enctype, public::TIMESTAMP));
+    let public = input(&mut b, public::Sealed::bits(enctype, Class::TIMESTAMP));
     let record = input(&mut b, 8 * keys_bytes(enctype));
-    let sealed = public::Sealed::read(&mut public::Feed(&public), enctype, public::TIMESTAMP);
+    let sealed = public::Sealed::read(&mut public::Feed(&public), enctype, Class::TIMESTAMP);
     let keys = keys::Keys::of(enctype, &record);
     let plain = keys.decrypt(&mut b, &sealed);
     let is_right = keys.verify(&mut b, &sealed, &plain);

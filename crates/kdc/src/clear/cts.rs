@@ -78,7 +78,8 @@ pub(super) fn decrypt(aes: &Aes, sealed: &[u8]) -> Vec<u8> {
         blocks.extend([under, last]);
     }
     let mut chain = [0; BLOCK];
-    let mut plain = Vec::new();
+    // Room for all: a vector that grows leaves copies behind.
+    let mut plain = Vec::with_capacity(sealed.len() + BLOCK);
     for sealed in blocks {
         let mut block = sealed;
         aes.decrypt(&mut block);

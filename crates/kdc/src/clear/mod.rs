@@ -96,7 +96,8 @@ impl Key {
     pub fn open(&self, usage: u32, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let end = sealed.len().checked_sub(self.enctype.mac_bytes()).filter(|end| *end >= CONFOUNDER)?;
         let (sealed, code) = sealed.split_at(end);
-        let plain = cts::decrypt(&cts::Aes::new(&self.derive(&constant(usage, ENCRYPTION))), sealed);
+        let plain =
+            Zeroizing::new(cts::decrypt(&cts::Aes::new(&self.derive(&constant(usage, ENCRYPTION))), sealed));
         let own = self.code(usage, &plain, sealed);
         bool::from(own.ct_eq(code)).then(|| Zeroizing::new(plain[CONFOUNDER..].to_vec()))
     }

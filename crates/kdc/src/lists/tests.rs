@@ -228,3 +228,34 @@ fn a_list_with_what_names_nobody_is_refused_and_a_long_one_is_told_in_part() {
     let told = reader.differences(&[old(0..50), old(0..1), old(0..1)]);
     assert!(told[0].contains("18, 19] of 50, P1 has [0], P2"), "{told:?}");
 }
+
+#[test]
+fn servers_that_differ_on_who_knows_session_keys_say_so() {
+    let realm = Realm::new();
+    let names = ["P0", "P1", "P2"].map(str::to_owned);
+    let look = |sessions: [Sessions; 3]| -> [Option<Settled>; 3] {
+        let settings = sessions.map(|sessions| Settings { sessions, ..realm.settings.clone() });
+        let look = |me: usize, tell: Tell<'_>| {
+            let (settings, admin, holds) = (&settings[me], &realm.admin, &realm.holds[me]);
+            let reader = Reader { me, names: &names, settings, admin, holds, old_too: false, now: 2000 };
+            reader.first_look(&realm.servers[me], tell)
+        };
+        let mut told = Vec::new();
+        for me in 0..3 {
+            let nothing = look(me, &mut |own| {
+                told.push(crate::server::padded(own));
+                Err(Failure::Refused("the others are to come".to_owned()))
+            });
+            assert!(nothing.is_err());
+        }
+        [0, 1, 2].map(|me| look(me, &mut |_| Ok(told.clone())).unwrap())
+    };
+    for all in [Sessions::Shared, Sessions::Servers] {
+        assert_eq!(look([all; 3]), [(); 3].map(|()| Some(Settled::default())));
+    }
+    for settled in look([Sessions::Shared, Sessions::Servers, Sessions::Shared]) {
+        let [differ] = &settled.unwrap().differ[..] else { panic!("one thing") };
+        let each = "kdc.toml P0 has \"shared\", P1 has \"servers\", P2 has \"shared\"; requests are refused";
+        assert!(differ.contains(each), "{differ}");
+    }
+}

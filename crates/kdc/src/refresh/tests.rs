@@ -3,6 +3,7 @@
 use super::*;
 use crate::admin;
 use crate::order::{self, Change, Order, OrderKey};
+use crate::realm::Sessions;
 use crate::server::{Server, now};
 use crate::testing::{ENCTYPE, REALM, ports};
 use std::fs;
@@ -71,7 +72,7 @@ fn all_of(folders: &[PathBuf; 3], seconds: u64) -> [Result<usize, Failure>; 3] {
 fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
     let folder = tempfile::tempdir().unwrap();
     let realm = folder.path().join("realm");
-    admin::init(&realm, REALM, ENCTYPE, ["127.0.0.1"; 2], ports()).unwrap();
+    admin::init(&realm, REALM, (ENCTYPE, Sessions::Shared), ["127.0.0.1"; 2], ports()).unwrap();
     let folders = NAMES.map(|name| realm.join(name));
     let [keeps, opens] = programs();
     for record in RECORDS {

@@ -26,8 +26,9 @@ impl Node {
             self.tell(own, format!("lists {step}"), within)
         };
         let no_records = BTreeSet::new();
-        if self.reader(&no_records).is_alike(&principals, &mut |own| tell(own, within))? {
-            return Ok(Settled::default());
+        let looked = self.reader(&no_records).first_look(&principals, &mut |own| tell(own, within))?;
+        if let Some(settled) = looked {
+            return Ok(settled);
         }
         // From here on no order is carried out.
         let file = lock(&self.file);

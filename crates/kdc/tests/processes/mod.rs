@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit_kdc::admin::{self, Origin};
 use tacit_kdc::enctype::Enctype;
+use tacit_kdc::realm::Sessions;
 
 pub(crate) const REALM: &str = "M.EXAMPLE";
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_tacit-kdc");
@@ -38,10 +39,11 @@ pub(crate) struct Realm {
 
 impl Realm {
     /// A realm that serves, and has krbtgt.
-    pub(crate) fn new(enctype: Enctype) -> Self {
+    pub(crate) fn new(enctype: Enctype, sessions: Sessions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
-        admin::init(&folder.path().join("realm"), REALM, enctype, ["127.0.0.1"; 2], port).unwrap();
+        admin::init(&folder.path().join("realm"), REALM, (enctype, sessions), ["127.0.0.1"; 2], port)
+            .unwrap();
         // Programs of many requests take minutes to compile.
         for part in ["P0", "P1", "P2", "front"] {
             let file = folder.path().join("realm").join(part).join("kdc.toml");

@@ -150,6 +150,11 @@ fn who_has_a_ticket_gets_another() {
         }
         let (_, ticket) = cipher(ticket.field(3).unwrap());
         let ticket = world.shares.keys["key host/a.b"].open(2, &ticket).unwrap();
+        // It has the key that was drawn.
+        let key_at = messages::ticket_key_at(enctype, ticket.len()).unwrap();
+        let (mut ticket, place) = (ticket.to_vec(), key_at..key_at + enctype.key_bytes());
+        assert_eq!(ticket[place.clone()], world.shares.session);
+        ticket[place].fill(0);
         let ticket = messages::TicketPart::read(&ticket, enctype, REALM).unwrap();
         assert_eq!((ticket.client.text().unwrap().as_str(), ticket.authtime), ("ann", NOW - 500));
         assert_eq!(ticket.endtime, NOW + 600, "no longer than the first ticket");
