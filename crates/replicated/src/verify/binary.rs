@@ -68,6 +68,12 @@ impl BaseField for Gf64 {
         all.clone().map(product).collect()
     }
 
+    fn inverse_differences(count: usize) -> impl Fn(usize, usize) -> Self {
+        let inverse = |k: usize| Self::number(k).inverse();
+        let inverses: Vec<Self> = (0..count.next_power_of_two()).map(inverse).collect();
+        move |a, b| inverses[a ^ b]
+    }
+
     fn inner_products_into(u: &[Self], v: &[Self], blocks: usize, out: &mut [Self]) {
         gf64::inner_products(u, v, blocks, out);
     }

@@ -75,6 +75,8 @@ pub(crate) trait BaseField: Field<Base = Self> {
     fn draw(stream: &mut PrssStream, draw: Draw, block: u64, out: &mut [Self]);
     /// `1 / product over j != k of (x_k - x_j)` of the numbers `x_k` from `first` on, of which there are `count`.
     fn inverse_products(first: usize, count: usize) -> Vec<Self>;
+    /// `1 / (x_a - x_b)` of two of the numbers `x_0`, `x_1`, ..., `count` of them, that aren't the same.
+    fn inverse_differences(count: usize) -> impl Fn(usize, usize) -> Self;
     /// As [`Field::inner_products`].
     fn inner_products_into(u: &[Self], v: &[Self], blocks: usize, out: &mut [Self]);
     /// As [`Field::combine`].

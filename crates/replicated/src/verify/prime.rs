@@ -65,6 +65,22 @@ impl BaseField for Fp61 {
         (0..count).map(product).collect()
     }
 
+    fn inverse_differences(count: usize) -> impl Fn(usize, usize) -> Self {
+        // 1 / k is (k - 1)! / k!.
+        let mut factorial = Self::ONE;
+        let mut inverses = vec![Self::ZERO; count];
+        for (k, before) in inverses.iter_mut().enumerate().skip(1) {
+            *before = factorial;
+            factorial = factorial.mul(Self::number(k));
+        }
+        let mut inverse = inverse(factorial);
+        for (k, place) in inverses.iter_mut().enumerate().skip(1).rev() {
+            *place = place.mul(inverse);
+            inverse = inverse.mul(Self::number(k));
+        }
+        move |a, b| if a > b { inverses[a - b] } else { inverses[b - a].wrapping_neg() }
+    }
+
     fn inner_products_into(u: &[Self], v: &[Self], blocks: usize, out: &mut [Self]) {
         fp61::inner_products(u, v, blocks, out);
     }

@@ -51,19 +51,41 @@ fn values<F: Field>(schedule: &FoldingSchedule, round: usize, products: &[F]) ->
     known.copied().chain(extrapolate(products, blocks)).collect()
 }
 
-/// The polynomial's values from `blocks + 1` to `2 * blocks - 1`, from the inner products of all pairs of blocks: at
-/// `k` the sum of those of blocks `l` and `l'`, each times the weights of both at `k`.
+/// The polynomial's values from `blocks + 1` to `2 * blocks - 1`, from the inner products `m` of all pairs of blocks: at
+/// `k` the sum of those of blocks `l` and `l'`, each times the weights of both at `k`. These are `Z c_l / (k - l)`, with
+/// `Z` the product of all `k - l` and `c_l` of the blocks alone. And `1 / (k - l)(k - l')` is the difference of
+/// `1 / (k - l)` and `1 / (k - l')` over `l - l'`. So all pairs come down to a number for each block, whatever `k` is:
+///
+/// ```text
+/// Z^2 (sum over l of a_l / (k - l) + m_ll c_l^2 / (k - l)^2)
+/// a_l = c_l (sum over l' != l of c_l' (m_ll' + m_l'l) / (l - l'))
+/// ```
 fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
-    let points = blocks + 1..2 * blocks;
-    let mut all: Vec<F> = points.flat_map(|at| weights(1, blocks, F::number(at))).collect();
-    all.resize(blocks * blocks, F::zero());
-    // The inner products of the rows of `products` with the weights of every point.
-    let sums = F::inner_products(&vector(products), &vector(&all), blocks);
-    let value = |point: usize| {
-        (0..blocks)
-            .fold(F::zero(), |value, l| value.add(sums[l * blocks + point].mul(all[point * blocks + l])))
+    let inverse = F::Base::inverse_differences(2 * blocks);
+    let inverse = |a: usize, b: usize| F::from_base(inverse(a, b));
+    // Those of blocks, which count from 1.
+    let own: Vec<F> = F::Base::inverse_products(1, blocks).into_iter().map(F::from_base).collect();
+    let product = |l: usize, other: usize| products[(l - 1) * blocks + other - 1];
+    let of_pairs = |l: usize| {
+        let others = (1..=blocks).filter(|&other| other != l);
+        let sum = others.fold(F::zero(), |sum, other| {
+            let both = product(l, other).add(product(other, l));
+            sum.add(both.mul(own[other - 1].mul(inverse(l, other))))
+        });
+        sum.mul(own[l - 1])
     };
-    (0..blocks - 1).map(value).collect()
+    let pairs: Vec<F> = (1..=blocks).map(of_pairs).collect();
+    let squares: Vec<F> = (1..=blocks).map(|l| product(l, l).mul(own[l - 1]).mul(own[l - 1])).collect();
+    let value = |k: usize| {
+        let (mut sum, mut all) = (F::zero(), F::number(1));
+        for (l, (pair, square)) in (1..).zip(pairs.iter().zip(&squares)) {
+            let inverse = inverse(k, l);
+            sum = sum.add(pair.add(square.mul(inverse)).mul(inverse));
+            all = all.mul(F::number(k).sub(F::number(l)));
+        }
+        sum.mul(all).mul(all)
+    };
+    (blocks + 1..2 * blocks).map(value).collect()
 }
 
 /// A prover's vectors from the second round on.
@@ -183,11 +205,6 @@ fn pad<F: Field>(vector: &mut Vector<F>, blocks: usize) {
     for part in vector {
         part.resize(part.len().next_multiple_of(blocks), F::Base::element(0));
     }
-}
-
-/// Elements as a vector.
-fn vector<F: Field>(elements: &[F]) -> Vector<F> {
-    (0..F::DEGREE).map(|part| elements.iter().map(|element| element.parts()[part]).collect()).collect()
 }
 
 /// A vector's elements, after the random one at 0.
