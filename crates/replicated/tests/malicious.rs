@@ -42,7 +42,7 @@ mod otherwise {
         lanes::results_and_addresses(&subject);
         robust::every_message_altered(&subject);
         robust::random_deviations(&subject, 0..40);
-        views::operation(&subject, "and");
+        views::operation(&views::some(&subject), "and");
     }
 
     #[test]

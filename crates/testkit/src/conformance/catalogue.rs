@@ -396,8 +396,9 @@ fn truncated(o: &mut Operands, by: u8) -> Result<NodeId, ProgramError> {
     }
 }
 
-/// Operations that take thousands of ANDs for an element where numbers are bits: messages of 65 are many, too.
-const LONG_ENOUGH: [&str; 3] = ["divide", "repeat", "windows"];
+/// Operations that take thousands of ANDs for an element, or many operations, where numbers are bits: messages of 65 are
+/// many, too.
+const LONG_ENOUGH: [&str; 5] = ["divide", "repeat", "sort", "sort_too", "windows"];
 
 /// The operations' names, in order.
 pub fn names() -> Vec<&'static str> {

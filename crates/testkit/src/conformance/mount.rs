@@ -172,13 +172,13 @@ macro_rules! conformance {
 
             #[test]
             fn random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 0..400);
+                $crate::conformance::equality::random_programs(&$subject, 0..200);
             }
 
             #[test]
             #[ignore = "takes a minute; `make test-long` runs it"]
             fn many_random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 400..40_000);
+                $crate::conformance::equality::random_programs(&$subject, 200..40_000);
             }
 
             #[test]
