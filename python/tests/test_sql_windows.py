@@ -59,6 +59,13 @@ QUERIES = [
     "bool_or(dose > 2) over (partition by ward order by cost) as c from stays",
     "select id, sum(days) over w as a, max(cost) over v as b, row_number() over w as c from stays "
     "window w as (partition by ward order by cost rows unbounded preceding), v as (partition by id)",
+    # What a window says beside the name of another; names of a subquery are its own, and of any case.
+    "select cost, sum(dose) over (w rows 1 preceding) as b from stays "
+    "window w as (partition by ward order by cost)",
+    "select id, sum(days) over (W order by cost) as a from stays window w as (partition by ward)",
+    "select id, sum(days) over v as a from stays window w as (partition by ward), v as (w order by cost)",
+    "select id, sum(a) over w as b from (select id, ward, cost, sum(days) over w as a from stays "
+    "window w as (order by cost)) t window w as (partition by ward)",
     "select born, lag(born) over (order by id) as a from people",
     "select ward, days - (sum(days) over (order by cost rows 1 preceding) - days) as change from stays",
 ]
@@ -127,6 +134,7 @@ def test_windows_that_are_not_known_are_named(window: str, says: str) -> None:
     ("query", "says"),
     [
         ("select sum(days) over w as x from stays window v as (order by cost)", "not supported, ALIAS"),
+        ("select sum(days) over (w order by days) as x from stays window w as (order by cost)", "says again"),
         ("select id from stays qualify row_number() over (order by cost) = 1", "in a subquery"),
         ("select id from stays where row_number() over (order by cost) = 1", "in what SELECT shows"),
     ],

@@ -166,7 +166,7 @@ _PARTS = {
     "all": "name the columns",
     "limit_options": "write LIMIT with a number of rows",
     "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
-    "default": "write COALESCE(..., value)",
+    "default": "write COALESCE(..., value), which stands for nulls, too",
     "qualify": "write the window in a subquery, and its condition in WHERE",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",

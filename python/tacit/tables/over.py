@@ -91,7 +91,9 @@ def _away(node: exp.Window) -> int:
     if offset is None:
         return 1
     if not isinstance(offset, exp.Literal) or offset.is_string or int(offset.this) < 1:
-        raise refused(node, "is of no number of rows that everybody knows")
+        raise refused(
+            node, "is of no number of rows from 1 on that everybody knows", "LAG and LEAD look in either way"
+        )
     return int(offset.this)
 
 

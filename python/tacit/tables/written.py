@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from tacit.tables.expressions import refused
+
 _BOOLS = exp.LogicalOr, exp.LogicalAnd
 _ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
 _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
@@ -64,14 +66,32 @@ def written_out(node: exp.Expr) -> exp.Expr:
 
 def _with_whole_windows(query: exp.Select) -> exp.Select:
     """A query whose windows say themselves what its WINDOW clause says of their names."""
-    known = {one.name: one for one in query.args["windows"]}
+    known: dict[str, exp.Expr] = {}
+    for one in query.args["windows"]:
+        known[one.name.lower()] = _whole(one, known)
     for window in list(query.find_all(exp.Window)):
-        meant = known.get(window.alias)
-        if meant is not None:
-            for part in ("partition_by", "order", "spec"):
-                given = meant.args.get(part)
-                copied = [one.copy() for one in given] if isinstance(given, list) else given and given.copy()
-                window.set(part, copied)
-            window.set("alias", None)
+        # Those of a subquery have names of its own.
+        if window.parent_select is query and window.arg_key != "windows":
+            _whole(window, known)
     query.set("windows", None)
     return query
+
+
+def _whole(window: exp.Expr, known: dict[str, exp.Expr]) -> exp.Expr:
+    """A window with what the one that it names says, besides what it says itself.
+
+    Raises:
+        ProgramTypeError: Both say the same part.
+    """
+    meant = known.get(window.alias.lower())
+    if meant is not None:
+        for part in ("partition_by", "order", "spec"):
+            given = meant.args.get(part)
+            if given and window.args.get(part):
+                raise refused(
+                    window, "says again what the window says that it names", "write it out in OVER (...)"
+                )
+            if given:
+                window.set(part, [one.copy() for one in given] if isinstance(given, list) else given.copy())
+        window.set("alias", None)
+    return window
