@@ -216,23 +216,25 @@ fn work(settings: &Settings, (queue, pace): (&Mutex<Receiver<Vec<u8>>>, &Pace), 
         }
         let mut replies = replies.unwrap_or_default().into_iter();
         for request in &batch.requests {
-            aside.end(request, replies.next());
+            aside.end(request, replies.next().flatten());
         }
     }
 }
 
-/// A reply for each request.
-fn answered(links: &mut Links, settings: &Settings, requests: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
+/// A reply for each request, if the servers gave one.
+fn answered(
+    links: &mut Links,
+    settings: &Settings,
+    requests: &[Vec<u8>],
+) -> io::Result<Vec<Option<Vec<u8>>>> {
     let mut number = [0; 16];
     getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
     let replies = relayed(links, settings, Kind::Batch, &wire::pack_under(number, requests))?;
     let replies: Vec<Vec<Vec<u8>>> =
         replies.iter().map(|packed| wire::unpack(packed)).collect::<io::Result<_>>()?;
-    let of = |request: usize| {
-        let own = replies.iter().filter_map(|replies| replies.get(request).cloned()).collect();
-        chosen(own).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a server left requests out"))
-    };
-    (0..requests.len()).map(of).collect()
+    let of =
+        |request: usize| chosen(replies.iter().filter_map(|replies| replies.get(request).cloned()).collect());
+    Ok((0..requests.len()).map(of).collect())
 }
 
 /// Has the servers carry out one order after another: so all have them in the same order.
@@ -296,8 +298,11 @@ fn connect(server: &str) -> io::Result<TcpStream> {
     Ok(link)
 }
 
-/// The reply that two servers give alike; else the first one.
+/// The reply that two servers give alike; else an error, in which their clocks may differ. Anything else that one alone says may
+/// be its own: a server that knows a session's key could seal a reply by itself.
 fn chosen(mut replies: Vec<Vec<u8>>) -> Option<Vec<u8>> {
     let twice = (0..replies.len()).find(|&at| replies[at + 1..].contains(&replies[at]));
-    (!replies.is_empty()).then(|| replies.swap_remove(twice.unwrap_or(0)))
+    let error = || replies.iter().position(|reply| messages::read_error(reply).is_some());
+    let at = twice.or_else(error)?;
+    Some(replies.swap_remove(at))
 }

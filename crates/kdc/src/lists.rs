@@ -105,12 +105,12 @@ impl Reader<'_> {
         let known = [Sessions::Shared, Sessions::Servers];
         let each = told.iter().enumerate().map(|(at, told)| {
             let own = known.into_iter().find(|sessions| said(told) == Some(*sessions as u8));
-            format!("{} has {}", self.name(at), own.map_or("none".to_owned(), |own| format!("\"{own}\"")))
+            format!("{} says {}", self.name(at), own.map_or("none".to_owned(), |own| format!("\"{own}\"")))
         });
         let each = each.collect::<Vec<_>>().join(", ");
         Some(format!(
-            "of sessions in kdc.toml {each}; requests are refused until all have the same, so edit it and start those servers \
-             again"
+            "of sessions in kdc.toml {each}; if so, requests are refused until all have the same: edit it and start those \
+             servers again"
         ))
     }
 

@@ -11,7 +11,7 @@ use crate::circuits::drawn_bytes;
 use crate::exchange::{Memory, Wiped};
 use crate::order::{self, AdminKey, Change, NEXT_KVNO, Order};
 use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together, wipe};
-use crate::realm::{Principals, Settings};
+use crate::realm::{Principals, Sessions, Settings};
 use crate::took::Took;
 use crate::wire::{self, Kind, SILENCE, Timed};
 use sha2::{Digest, Sha256};
@@ -421,7 +421,8 @@ impl Server {
                 self.living.expect(&self.node.programs.get(task, count)?)?;
             }
         }
-        log(format_args!("{} serves {}", self.node.name, self.node.settings.realm));
+        let Settings { realm, sessions, .. } = &self.node.settings;
+        log(format_args!("{} serves {realm}, sessions = \"{sessions}\"", self.node.name));
         let node = self.node.clone();
         thread::spawn(move || node.keep_comparing());
         self.run()
@@ -460,6 +461,11 @@ pub(crate) fn admit(config: &Config, settings: &Settings) -> Result<(), Failure>
     }
     match settings.protocol.split_whitespace().next() {
         Some("replicated-malicious") => Ok(()),
+        Some("replicated") if settings.sessions == Sessions::Servers => Err(Failure::Refused(
+            "protocol \"replicated\" with sessions = \"servers\": one server could have anything opened under krbtgt's key, so \
+             take replicated-malicious"
+                .to_owned(),
+        )),
         Some("replicated") => {
             log("under protocol replicated a server that deviates can flip the verdict on a password");
             Ok(())

@@ -97,6 +97,17 @@ fn without_servers_clients_are_told_that_there_is_no_service() {
     }
 }
 
+#[test]
+fn what_one_server_alone_says_is_no_reply() {
+    let error = |now: i64| messages::error(Code::Unavailable, now, "R.EXAMPLE", None, None);
+    let [own, other] = [b"own".to_vec(), b"other".to_vec()];
+    assert_eq!(chosen(vec![own.clone(), other.clone(), other.clone()]), Some(other.clone()));
+    assert_eq!(chosen(vec![own.clone(), error(1), error(2)]), Some(error(1)));
+    assert_eq!(chosen(vec![own, other.clone()]), None);
+    assert_eq!(chosen(vec![other]), None);
+    assert_eq!(chosen(vec![]), None);
+}
+
 /// A socket at an address of this machine.
 fn socket_at(address: &str) -> UdpSocket {
     let socket = UdpSocket::bind((address, 0)).unwrap();

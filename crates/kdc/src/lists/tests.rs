@@ -255,7 +255,7 @@ fn servers_that_differ_on_who_knows_session_keys_say_so() {
     }
     for settled in look([Sessions::Shared, Sessions::Servers, Sessions::Shared]) {
         let [differ] = &settled.unwrap().differ[..] else { panic!("one thing") };
-        let each = "kdc.toml P0 has \"shared\", P1 has \"servers\", P2 has \"shared\"; requests are refused";
+        let each = "kdc.toml P0 says \"shared\", P1 says \"servers\", P2 says \"shared\"; if so, requests are refused";
         assert!(differ.contains(each), "{differ}");
     }
 }
