@@ -104,6 +104,8 @@ KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
         ("lag(days, 1, 0) over (order by cost)", "write COALESCE"),
         ("lag(days) over (partition by ward)", "of a row in an order"),
         ("lead(days, id) over (order by cost)", "no number of rows"),
+        ("lag(days, 1.5) over (order by cost)", "no number of rows"),
+        ("lag(days, 0) over (order by cost)", "no number of rows"),
         ("first_value(days) over (order by cost)", KNOWN),
         ("ntile(4) over (order by cost)", KNOWN),
         ("percent_rank() over (order by cost)", KNOWN),

@@ -90,7 +90,8 @@ def _away(node: exp.Window) -> int:
         raise refused(node, "is of a row in an order, without a frame", "say ORDER BY in it, and no ROWS")
     if offset is None:
         return 1
-    if not isinstance(offset, exp.Literal) or offset.is_string or int(offset.this) < 1:
+    known = isinstance(offset, exp.Literal) and not offset.is_string and offset.this.isdecimal()
+    if not known or int(offset.this) < 1:
         raise refused(
             node, "is of no number of rows from 1 on that everybody knows", "LAG and LEAD look in either way"
         )
