@@ -33,16 +33,18 @@ mod otherwise {
     use super::*;
     use tacit_testkit::conformance::{circuits, equality, lanes, robust, views, wire};
 
-    fn check(protocol: &'static dyn Protocol) {
+    fn check(protocol: &'static dyn Protocol, is_long: bool) {
         let subject = subject(protocol);
-        equality::random_programs(&subject, 0..8);
-        circuits::random(&subject, 0..8);
+        let few = if is_long { 20 } else { 8 };
+        equality::random_programs(&subject, 0..few);
+        circuits::random(&subject, 0..few);
         wire::addresses_never_repeat(&subject);
         wire::lengths_do_not_depend_on_secrets(&subject);
         lanes::results_and_addresses(&subject);
         robust::every_message_altered(&subject);
-        robust::random_deviations(&subject, 0..40);
-        views::operation(&views::some(&subject), "and");
+        robust::random_deviations(&subject, 0..5 * few);
+        let seen = if is_long { subject } else { views::some(&subject) };
+        views::operation(&seen, "and");
     }
 
     #[test]
@@ -84,12 +86,19 @@ mod otherwise {
 
     #[test]
     fn soundness_100() {
-        check(&ReplicatedMalicious::SOUNDNESS_100);
+        check(&ReplicatedMalicious::SOUNDNESS_100, false);
     }
 
     #[test]
     fn fiat_shamir() {
-        check(&ReplicatedMalicious::FIAT_SHAMIR);
+        check(&ReplicatedMalicious::FIAT_SHAMIR, false);
+    }
+
+    #[test]
+    #[ignore = "takes a minute; `make test-long` runs it"]
+    fn more_of_both() {
+        check(&ReplicatedMalicious::SOUNDNESS_100, true);
+        check(&ReplicatedMalicious::FIAT_SHAMIR, true);
     }
 }
 

@@ -91,7 +91,7 @@ pub fn operation_seen(subject: &Subject, name: &str, corrupt: &[usize]) {
 /// If a view tells something.
 pub fn all_operations(subject: &Subject) {
     for name in catalogue::names() {
-        operation(subject, name);
+        operation_on(subject, name, Numbers::int(3), 2);
     }
 }
 
