@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
+from tacit import tables
 from tests.test_sql import by_duckdb, given, planned
 from tests.test_tables import asked, people, same_rows, stays
 
@@ -200,3 +202,13 @@ def test_all_rows_together_need_no_sort() -> None:
     plain = rounds("select days from stays")
     assert rounds("select days, count(*) over () as n, sum(days) over () as s from stays") < plain + 8
     assert rounds("select days, sum(days) over (order by id) as s from stays") > plain + 20
+
+
+def test_deviations_of_large_numbers_are_taken_in_a_larger_unit() -> None:
+    table = tacit.table("bank", {"x": tables.number(0, 500_000)}, rows=1000, name="t")
+    with pytest.raises(tacit.ProgramError, match="may be anything"):
+        tacit.sql("select stddev(x) as s from t", t=table)
+    frame = pd.DataFrame({"x": np.random.default_rng(1).uniform(0, 500_000, 1000).round(3)})
+    with tacit.local() as run:
+        got = run(tacit.sql("select stddev(x / 1000) * 1000 as s from t", t=table), bank=frame)
+    assert float(got["s"][0]) == pytest.approx(frame["x"].std(), abs=0.1)
