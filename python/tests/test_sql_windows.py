@@ -69,6 +69,8 @@ QUERIES = [
     "select id, sum(a) over w as b from (select id, ward, cost, sum(days) over w as a from stays "
     "window w as (order by cost)) t window w as (partition by ward)",
     "select born, lag(born) over (order by id) as a from people",
+    "select id, cost, lag(days, 5) over (partition by ward order by cost) as a, "
+    "lead(days, 7) over (order by cost) as b, lag(days, 25) over (order by cost) as c from stays",
     "select ward, days - (sum(days) over (order by cost rows 1 preceding) - days) as change from stays",
 ]
 

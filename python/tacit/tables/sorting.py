@@ -122,10 +122,11 @@ def changes(keys: Rows) -> Tensor:
     return result
 
 
-def shifted_down(values: Tensor, fill: Any) -> Tensor:
-    """Each value in the place after its own; in the first one `fill`."""
-    first = values[:1] & False if values.dtype.kind == "bool" else values[:1] * 0 + fill
-    return _joined([first, values[:-1]]) if len(values) > 1 else first
+def shifted_down(values: Tensor, fill: Any, places: int = 1) -> Tensor:
+    """Each value so many places after its own; in the first ones `fill`."""
+    first = values[:places]
+    first = first & False if values.dtype.kind == "bool" else first * 0 + fill
+    return _joined([first, values[:-places]]) if len(values) > places else first
 
 
 def running(starts: Tensor, values: Tensor, join: Any) -> Tensor:

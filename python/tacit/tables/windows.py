@@ -116,21 +116,32 @@ def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: b
     """What the row so many places before has, or the one after; null, if there is none."""
     there = _there(table.valid, source)
     assert there is not None
-    parts = list(source.parts)
+    parts, away = list(source.parts), min(away, len(there))
     if later:
-        starts = concatenate([starts[1:], starts[:1]])[::-1]
+        starts = _ends(starts)
         there, parts = there[::-1], [one[::-1] for one in parts]
-    for _ in range(min(away, len(there))):
-        there = ~starts & shifted_down(there, False)
-        parts = [concatenate([one[:1], one[:-1]]) for one in parts]
+    # Whether one of the last `reach` rows is the first of its partition.
+    begun, reach = starts, 1
+    while reach < away:
+        further = min(reach, away - reach)
+        begun, reach = begun | shifted_down(begun, False, further), reach + further
+    there = ~begun & shifted_down(there, False, away)
+    if away < len(there):
+        # What the first ones have is null, and in range.
+        parts = [concatenate([one[:away], one[:-away]]) for one in parts]
     if later:
         there, parts = there[::-1], [one[::-1] for one in parts]
     return Column(source.type, tuple(parts), there)
 
 
+def _ends(starts: Tensor) -> Tensor:
+    """Whether a row is the last before a start, of rows from the last one on."""
+    return concatenate([starts[1:], starts[:1]])[::-1]
+
+
 def _spread_back(column: Column, starts: Tensor) -> Column:
     """What the last row since each start has, in all of these rows."""
-    ends = concatenate([starts[1:], starts[:1]])[::-1]
+    ends = _ends(starts)
     return column.with_tensors(
         [running(ends, one[::-1], lambda last, _: last)[::-1] for one in column.tensors()]
     )
