@@ -1,6 +1,6 @@
 //! Whole commands, as a user gives them, of the binary without Python. Parties are processes.
 //!
-//! It has no test harness, so that one test runs at a time: ports and processor are theirs alone.
+//! It has no test harness, so that one test runs at a time, and finds no other of them on its ports.
 
 use serde_json::Value as Json;
 use std::path::Path;

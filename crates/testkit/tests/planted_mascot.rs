@@ -55,15 +55,15 @@ fn add(element: &mut Fp128, number: u128) {
     *element = element.wrapping_add(Fp128::from_u128(number));
 }
 
-/// `P_1` takes another `b` for the lowest bit of `P_0`'s first factor. If that bit is 1 the product is wrong, and the run
-/// ends; if not nobody notices, and `P_1` knows the bit.
+/// Corrupt parties take another `b` for the lowest bit of `P_0`'s first factor. If that bit is 1 the product is wrong, and the
+/// run ends; if not nobody notices, and they know the bit.
 #[test]
 fn guessed_bits_are_bits_of_factors_unless_products_are_combined() {
-    let guess = |parties: usize, mistakes: &'static [Mistake], seed| {
-        let flip: Interceptor = Box::new(|message| {
+    let guess = |parties: usize, corrupt: &'static [usize], mistakes: &'static [Mistake], seed| {
+        let flip: Interceptor = Box::new(move |message| {
             let mut frame = message.frame.clone();
-            let link = (message.from, message.to);
-            if (link, frame.at.part, frame.at.batch) == ((1, 0), step::PRODUCTS, 0) {
+            let is_a_guess = corrupt.contains(&message.from) && message.to == 0;
+            if is_a_guess && (frame.at.part, frame.at.batch) == (step::PRODUCTS, 0) {
                 let word = frame.payload.first_chunk_mut().expect("a difference");
                 *word = plus(*word, 1);
             }
@@ -79,10 +79,10 @@ fn guessed_bits_are_bits_of_factors_unless_products_are_combined() {
         assert!(passed.is_some() || is_rejected(&had));
         passed
     };
-    // Of three, the third is with the second.
-    for (parties, seeds, likely) in [(2, 24, 5..20), (3, 14, 2..13)] {
+    let cases = [(2, &[1][..], 24, 5..20), (3, &[1], 14, 2..13), (3, &[1, 2], 14, 2..13)];
+    for (parties, corrupt, seeds, likely) in cases {
         let seen = |mistakes| -> Vec<u128> {
-            (0..seeds).filter_map(|seed| guess(parties, mistakes, seed)).collect()
+            (0..seeds).filter_map(|seed| guess(parties, corrupt, mistakes, seed)).collect()
         };
         // About half of all guesses are right, in both forms.
         let [known, hidden] = [seen(&[Mistake::NotCombined]), seen(&[])];

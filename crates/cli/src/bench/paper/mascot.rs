@@ -159,7 +159,13 @@ fn costs() -> Vec<Sent> {
     let triple = |field| kbit(cost::triples_bytes(field, &params, batch_size(field)), batch_size(field));
     let input = |field, count| kbit(cost::inputs_bytes(field, &params, count, count), count);
     let (few, many) = (1000, 5 * BATCH);
-    let mut rows = Vec::new();
+    let transfer: f64 = params.bits_per_ot(true).iter().sum();
+    let mut rows = vec![Sent {
+        table: "section 6.1",
+        name: "an oblivious transfer, whose receiver chooses".into(),
+        kbit: Some(1e-3 * transfer),
+        paper_kbit: 0.128,
+    }];
     for n in 2..=5_u32 {
         let links = f64::from(n * (n - 1));
         let spdz = [("SPDZ, active", 215.0), ("SPDZ, covert", 66.0)];
