@@ -77,7 +77,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 """Functions of columns, by the name under which they are known."""
 
 _INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Window: "windows stand in what SELECT shows and in its ORDER BY; docs/tables.md says which work",
+    exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
@@ -108,7 +108,9 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
     exp.DPipe: {"safe"},
-    exp.Select: {"with_", "distinct", "from_", "joins", "where", "group", "having", "order", "limit"},
+    exp.Select: {
+        *("with_", "distinct", "from_", "joins", "where", "group", "having", "qualify", "order", "limit")
+    },
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
@@ -155,6 +157,7 @@ _CLAUSES: tuple[type[exp.Expr], ...] = (
     exp.Where,
     exp.Group,
     exp.Having,
+    exp.Qualify,
     exp.Distinct,
     exp.Order,
     exp.Ordered,
@@ -167,7 +170,6 @@ _PARTS = {
     "limit_options": "write LIMIT with a number of rows",
     "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
     "default": "write COALESCE(..., value), which stands for nulls, too",
-    "qualify": "write the window in a subquery, and its condition in WHERE",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",
     "offset": "take more rows with LIMIT, and leave some out after the run",

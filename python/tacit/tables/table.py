@@ -296,9 +296,15 @@ class Table(Unknown):
                     "declare it as a category, or put the rows in order after the run",
                 )
             words += words_of(self[name], descending=falls)
-        for name in self.facts.tell_apart(columns, self.columns):
+        line = tuple(zip(columns, down, strict=True))
+        if self.facts.settled is not None and self.facts.is_in_line((), line):
+            table = self.leading()
+            return table._with(facts=replace(table.facts, settled=frozenset()))
+        others = self.facts.tell_apart(columns, self.columns)
+        for name in others:
             words += words_of(self[name])
-        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset()))
+        line += tuple((name, False) for name in others)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
     def limit(self, rows: int) -> Table:
@@ -364,7 +370,9 @@ class Table(Unknown):
     def sorted_by(self, keys: list[Tensor], facts: Facts) -> Table:
         """The rows in ascending order of keys; facts of their order are those given."""
         _, tensors = sort_rows(keys, self.tensors())
-        kept = replace(self.facts, order=facts.order, leading=facts.leading, settled=facts.settled)
+        kept = replace(
+            self.facts, order=facts.order, leading=facts.leading, settled=facts.settled, line=facts.line
+        )
         return self.with_tensors(tensors, kept)
 
     @at_one_line
@@ -373,7 +381,8 @@ class Table(Unknown):
         if self.facts.leading:
             return self
         valid, rest = compact(self.valid, self.tensors()[1:], len(self))
-        return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=()))
+        line = self.facts.line or tuple((name, False) for name in self.facts.order)
+        return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=(), line=line))
 
     @at_one_line
     def settled(self) -> Table:
@@ -382,7 +391,8 @@ class Table(Unknown):
             return self.leading()
         by = self.facts.tell_apart((), self.columns)
         words = [(1 - self.valid, 2), *(word for name in by for word in words_of(self[name]))]
-        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(by)))
+        line = tuple((name, False) for name in by)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(by), line=line))
 
     def _renamed(self, columns: Mapping[str, Column], names: Mapping[str, str]) -> Table:
         """Some of the columns, under other names."""

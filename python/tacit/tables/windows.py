@@ -13,6 +13,7 @@ from tacit.errors import ProgramError
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
 from tacit.tables.groups import _back, _check, _neutral, _raw, _there
+from tacit.tables.orders import wish
 from tacit.tables.sorting import differs_from_previous, packed, running, shifted_down, words_of
 
 if TYPE_CHECKING:
@@ -60,17 +61,9 @@ def windowed(
     if len(down) != len(order):
         raise fault(ProgramError, f"{len(down)} directions for {len(order)} columns of order_by")
     if partition or order:
-        # What a row comes after has to follow from what is in the rows, not from where they stood.
-        others = () if any_order else table.facts.tell_apart((*partition, *order), table.columns)
-        words = [(1 - table.valid, 2)]
-        for key in partition:
-            words += words_of(table[key])
-        for key, falls in zip(order, down, strict=True):
-            words += words_of(table[key], descending=falls)
-        for key in others:
-            words += words_of(table[key])
-        by = None if any_order else frozenset((*partition, *order, *others))
-        table = table.sorted_by(packed(words), Facts(leading=True, settled=by))
+        # Ranks and what equal rows share are the same in whichever order those are.
+        alone = any_order or peers or how in RANKS
+        table = _in_line(table, partition, list(zip(order, down, strict=True)), any_order, alone)
     elif not any_order:
         table = table.settled()
     starts = _starts(table, partition)
@@ -92,6 +85,31 @@ def windowed(
         value = looked[0] / looked[1] if how == "mean" else looked[0]
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
+
+
+def _in_line(
+    table: Table, partition: Sequence[str], order: Sequence[tuple[str, bool]], any_order: bool, alone: bool
+) -> Table:
+    """The rows that count first, each partition's together and in its order: a sort, unless they are.
+
+    With `alone` it doesn't matter which of the rows that are in no order comes first; with `any_order` they
+    aren't put in one, either.
+    """
+    keys = (*partition, *(key for key, _ in order))
+    unique = table.facts.is_unique(keys)
+    if (alone or unique) and not any(falls for _, falls in order):
+        wish(table, keys)
+    if table.facts.is_in_line(partition, order) and (alone or unique or table.facts.settled is not None):
+        table = table.leading()
+        return table._with(facts=replace(table.facts, settled=frozenset(keys))) if unique else table
+    # What a row comes after has to follow from what is in the rows, not from where they stood.
+    others = () if any_order else table.facts.tell_apart(keys, table.columns)
+    line = (*((key, False) for key in partition), *order, *((key, False) for key in others))
+    words = [(1 - table.valid, 2)]
+    for key, falls in line:
+        words += words_of(table[key], descending=falls)
+    by = None if any_order else frozenset((*keys, *others))
+    return table.sorted_by(packed(words), Facts(leading=True, settled=by, line=line))
 
 
 def _starts(table: Table, keys: Sequence[str]) -> Tensor:
