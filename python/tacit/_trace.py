@@ -242,6 +242,12 @@ def tracing(builder: Builder) -> _Trace | None:
     return _Trace.open.get(id(builder))
 
 
+def is_in_arm(builder: Builder) -> bool:
+    """Whether what is traced is in an arm of a branch."""
+    trace = tracing(builder)
+    return trace is not None and ARM in trace.bodies
+
+
 @contextlib.contextmanager
 def in_body(builder: Builder, what: str = "a body that is repeated") -> Iterator[None]:
     """While the body of a `repeat`, or an arm of a branch, is traced."""

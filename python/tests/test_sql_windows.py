@@ -134,6 +134,8 @@ KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
         ("first_value(days) over (order by cost)", KNOWN),
         ("ntile(4) over (order by cost)", KNOWN),
         ("percent_rank() over (order by cost)", KNOWN),
+        ("avg(days * 100000000) over (order by cost)", "may be 2\\*\\*31 or more"),
+        ("sum(days * 10000000000000000) over (order by cost)", "int holds at most"),
         ("median(days) over (partition by ward)", KNOWN),
         ("sum(distinct days) over (partition by ward)", "of different values"),
         ("rank() over (partition by ward)", "has no order"),

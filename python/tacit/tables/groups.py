@@ -135,6 +135,12 @@ def _check(how: str, column: Column) -> None:
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
     if how in ("min", "max") and kind in ("text", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")
+    if how == "mean" and max(abs(column.type.low), abs(column.type.high)) >= column.type.unit << 31:
+        raise fault(
+            ProgramError,
+            f"a mean of {column.type} may be 2**31 or more, which fixed(16) has no room for",
+            "declare a narrower range, or take sum and count",
+        )
 
 
 def _domain(table: Table, keys: Sequence[str]) -> int | None:
@@ -170,12 +176,6 @@ def _back(column: Column, raw: Tensor, valid: Tensor | None) -> Column:
 def _mean(column: Column, total: Tensor, count: Tensor, valid: Tensor | None) -> Column:
     """Of integers and decimals in fixed(16), of numbers in their own type; the nearest step."""
     kind = column.type
-    if max(abs(kind.low), abs(kind.high)) >= kind.unit << 31:
-        raise fault(
-            ProgramError,
-            f"a mean of {kind} may be 2**31 or more, which fixed(16) has no room for",
-            "declare a narrower range, or take sum and count",
-        )
     if kind.kind == "number":
         value = total._made(total._at().raw_as(total._id, kind.places))
         quotient = divide(value, count)

@@ -76,6 +76,8 @@ def windowed(
         value = _beside(table, table[column], starts, away, later=how == "lead")
     else:
         source = None if column is None else table[column]
+        if source is not None:
+            _check(how, source)
         looked = []
         for one in ("sum", "count") if how == "mean" else (how,):
             back = _looked_back(table, source, one, starts, rows if isinstance(rows, int) else None)
@@ -170,7 +172,6 @@ def _looked_back(table: Table, source: Column | None, how: str, starts: Tensor, 
     assert there is not None
     if source is None or how == "count":
         return made("integer", _joined_back(there + 0, starts, lambda a, b: a + b, rows, 0))
-    _check(how, source)
     raw = _raw(source)
     neutral = _neutral(how, raw)
     filled = where(there, raw, neutral)
