@@ -91,6 +91,14 @@ QUERIES = [
     "select distinct ward from stays qualify count(*) over (partition by id) > 1 order by ward",
     "select p.id, s.days from people p join stays s on s.id = p.id "
     "qualify row_number() over (partition by p.id order by s.cost) = 1 order by p.id limit 3",
+    "select sum(days) over (order by cost rows between 2 preceding and 3 following) as a, count(dose) over "
+    "(partition by ward order by cost rows between 1 preceding and 9 following) as b from stays where id > 9",
+    "select max(days) over (order by cost rows between current row and 4 following) as a, min(dose) over "
+    "(partition by ward order by cost rows between 5 preceding and 2 preceding) as b from stays",
+    "select avg(days) over (partition by ward order by cost rows between unbounded preceding and 1 following"
+    ") as a, sum(dose) over (order by cost rows between 1 following and unbounded following) as b from stays",
+    "select sum(days) over (partition by ward order by cost rows between 90 preceding and 1 preceding) as a, "
+    "bool_or(days > 9) over (order by cost rows between 2 following and 6 following) as b from stays",
     "select * from (select id, ward from stays qualify row_number() over (order by cost) <= 9) t "
     "where ward = 'west'",
 ]
@@ -144,9 +152,10 @@ KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
         *(
             (f"sum(days) over (order by cost {frame})", "looks at rows that are not known here")
             for frame in [
-                "rows between 2 preceding and 2 following",
-                "rows between 3 preceding and 1 preceding",
-                "rows between current row and unbounded following",
+                "rows between 2 following and 1 following",
+                "rows between unbounded following and 2 following",
+                "rows between 1.5 preceding and 2 following",
+                "range between current row and unbounded following",
                 "range between 3 preceding and current row",
                 "groups 2 preceding",
             ]
@@ -182,17 +191,22 @@ def test_windows_of_tables_are_pandas() -> None:
         known = known.window("dense", None, "dense_rank", order_by="days")
         known = known.window("n", "dose", "count", rows="all")
         known = known.window("mean", "days", "mean", order_by="cost", rows=3)
+        known = known.window("near", "days", "sum", order_by="cost", rows=(-1, 2))
         known = known.window("shifted", "days", "lag", partition_by="ward", order_by="cost", rows=2)
         known = known.window(
             "place", None, "count", order_by=("days", "cost", "id"), descending=[True, False, True]
         )
-        return known.select("mean", "shifted", "days", "ward", "all", "rank", "dense", "n", "place")
+        return known.select("mean", "near", "shifted", "days", "ward", "all", "rank", "dense", "n", "place")
 
     groups = second.groupby("ward", dropna=False)["days"]
     ordered = second.sort_values(["days", "cost", "id"], ascending=[False, True, False])
     shifted = second.sort_values("cost").groupby("ward", dropna=False)["days"].shift(2).astype("Int64")
     mean = second.sort_values("cost")["days"].rolling(3, min_periods=1).mean()
-    expected = second.assign(mean=mean, shifted=shifted)[["mean", "shifted", "days", "ward"]].assign(
+    days = second.sort_values("cost")["days"]
+    near = sum(days.shift(by, fill_value=0) for by in (1, 0, -1, -2))
+    expected = second.assign(mean=mean, near=near, shifted=shifted)[
+        ["mean", "near", "shifted", "days", "ward"]
+    ].assign(
         all=groups.transform("sum"),
         rank=groups.rank(method="min", ascending=False).astype(int),
         dense=second["days"].rank(method="dense").astype(int),
@@ -210,6 +224,8 @@ def test_windows_of_tables_are_pandas() -> None:
         (lambda s: s.window("x", "days", "lag"), "say order_by"),
         (lambda s: s.window("x", None, "lead", order_by="cost"), "no window of 'lead' of None"),
         (lambda s: s.window("x", "days", rows="some"), "or 'all'"),
+        (lambda s: s.window("x", "days", order_by="cost", rows=(2, 1)), "the first and the last"),
+        (lambda s: s.window("x", "days", "lag", order_by="cost", rows=(-2, -1)), "so many rows away"),
         (lambda s: s.window("x", "days", order_by=["cost", "id"], descending=[True]), "1 directions for 2"),
     ],
 )

@@ -27,6 +27,7 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Avg: "mean",
     exp.Min: "min",
     exp.Max: "max",
+    exp.Median: "median",
 }
 
 _PAIRS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
@@ -82,7 +83,7 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
     exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.AggFunc: "SUM, COUNT, AVG, MIN, MAX, STDDEV, VARIANCE, BOOL_OR and BOOL_AND are aggregates here",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, BOOL_OR, BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
-from tacit.tables.windows import BESIDE, windowed
+from tacit.tables.windows import BESIDE, HOWS, Frame, windowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ _NUMBERINGS: dict[type[exp.Expr], str] = {
 
 _BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "lag", exp.Lead: "lead"}
 
-_FRAMES = "ROWS BETWEEN n PRECEDING AND CURRENT ROW, UNBOUNDED PRECEDING, and all rows are known"
+_FRAMES = "ROWS BETWEEN n PRECEDING AND m FOLLOWING, UNBOUNDED and CURRENT ROW are known"
 
 
 def with_windows(
@@ -126,7 +126,7 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
     if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
         raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
     how = {**AGGREGATES, **_BESIDE}.get(type(call))
-    if how is None:
+    if how is None or how not in (*HOWS, *BESIDE):
         known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, RANK and DENSE_RANK have windows"
         raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
     checked(call)
@@ -152,29 +152,36 @@ def _away(node: exp.Window) -> int:
     return int(offset.this)
 
 
-def _frame(node: exp.Window) -> tuple[int | str | None, bool]:
-    """How many rows a window looks at, and whether those that are equal to its own are among them.
+def _frame(node: exp.Window) -> tuple[str | Frame, bool]:
+    """Which rows a window looks at, and whether those that are equal to its own are among them.
 
     Raises:
-        ProgramTypeError: They are others than those before and the row itself, or all.
+        ProgramTypeError: They aren't said by numbers of rows.
     """
+    before: Frame = None, 0
     spec = node.args.get("spec")
     if spec is None:
-        return (None, True) if node.args.get("order") else ("all", False)
+        return (before, True) if node.args.get("order") else ("all", False)
     checked(spec)
-    start, end = spec.args["start"], spec.args.get("end") or "CURRENT ROW"
-    sides = str(spec.args.get("start_side") or "").upper(), str(spec.args.get("end_side") or "").upper()
-    whole = start == "UNBOUNDED" and sides[0] == "PRECEDING"
-    if whole and end == "UNBOUNDED" and sides[1] == "FOLLOWING":
+    frame = _end(node, "start", "PRECEDING"), _end(node, "end", "FOLLOWING")
+    if frame == (None, None):
         return "all", False
-    if spec.args["kind"].upper() == "RANGE" and whole and end == "CURRENT ROW":
-        return (None, True) if node.args.get("order") else ("all", False)
-    if spec.args["kind"].upper() != "ROWS" or end != "CURRENT ROW":
+    if spec.args["kind"].upper() == "RANGE" and frame == before:
+        return (before, True) if node.args.get("order") else ("all", False)
+    first, last = frame
+    if spec.args["kind"].upper() != "ROWS" or (first is not None and last is not None and first > last):
         raise refused(node, "looks at rows that are not known here", _FRAMES)
-    if whole:
-        return None, False
-    if start == "CURRENT ROW":
-        return 1, False
-    if not isinstance(start, exp.Literal) or start.is_string or not start.this.isdecimal():
+    return frame, False
+
+
+def _end(node: exp.Window, name: str, side: str) -> int | None:
+    """An end of a window's frame, from its own row; `None` for all rows on this side."""
+    spec = node.args["spec"]
+    end, given = spec.args.get(name) or "CURRENT ROW", str(spec.args.get(f"{name}_side") or "").upper()
+    if end == "CURRENT ROW":
+        return 0
+    if end == "UNBOUNDED" and given == side:
+        return None
+    if not isinstance(end, exp.Literal) or end.is_string or not end.this.isdecimal():
         raise refused(node, "looks at rows that are not known here", _FRAMES)
-    return int(start.this) + 1, False
+    return int(end.this) * (-1 if given == "PRECEDING" else 1)

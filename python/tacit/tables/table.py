@@ -330,9 +330,9 @@ class Table(Unknown):
         partition_by: str | Sequence[str] = (),
         order_by: str | Sequence[str] = (),
         descending: bool | Sequence[bool] = False,
-        rows: int | Literal["all"] | None = None,
+        rows: int | Literal["all"] | tuple[int | None, int | None] | None = None,
     ) -> Table:
-        """One more column: an aggregate of the rows before each one, and itself.
+        """One more column: an aggregate of the rows before each one and itself, or others beside.
 
         Args:
             name: What the new column is called.
@@ -344,8 +344,9 @@ class Table(Unknown):
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.
-            rows: How many rows are looked at, this one included; "all" for those after it, too. If not given,
-                all before.
+            rows: How many rows are looked at, this one included; "all" for those after it, too; or the first
+                and the last of them, from this one: (-2, 2) for two on each side, `None` for all there. If
+                not given, all before.
         """
         from tacit.tables.windows import windowed
 

@@ -10,14 +10,14 @@ _BOOLS = exp.LogicalOr, exp.LogicalAnd
 _ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
 _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
 
+_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS
+
 
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.CountIf):
         return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
-    if not isinstance(node, exp.Filter) or not isinstance(
-        node.this, (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max, *_BOOLS, *_SPREADS)
-    ):
+    if not isinstance(node, exp.Filter) or not isinstance(node.this, _OF_VALUES):
         return node
     call, condition = node.this.copy(), node.expression.this
     whole = call.this
