@@ -280,6 +280,19 @@ def test_what_moves_rows_or_replaces_columns_ends_their_order() -> None:
     same_rows(asked(query, people(np.random.default_rng(0), 2), second), expected)
 
 
+def test_an_order_that_is_asked_for_again_says_nothing_of_columns_that_are_gone() -> None:
+    second = stays(np.random.default_rng(2), 26)
+    second["days"] %= 3
+
+    def query(_: Any, s: Any) -> Any:
+        known = s.order_by("days", "cost").select("days", "id")
+        return known.window("place", None, "count", order_by="days").order_by("days")
+
+    expected = second.sort_values(["days", "id"])[["days", "id"]]
+    expected["place"] = np.arange(26) + 1
+    same_rows(asked(query, people(np.random.default_rng(0), 2), second), expected, ordered=True)
+
+
 def test_deviations_of_large_numbers_are_taken_in_a_larger_unit() -> None:
     table = tacit.table("bank", {"x": tables.number(0, 500_000)}, rows=1000, name="t")
     with pytest.raises(tacit.ProgramError, match="may be anything"):

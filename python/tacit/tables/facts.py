@@ -63,6 +63,13 @@ class Facts:
                 return True
         return False
 
+    def is_settled_by(self, columns: Iterable[str]) -> bool:
+        """Whether the order of the rows that count says no more than these columns, all that there are."""
+        if self.settled:
+            return True
+        # An order that was asked for may have been by columns that are gone.
+        return self.settled is not None and not self.tell_apart((name for name, _ in self.line), columns)
+
     def bound(self, columns: Iterable[str], domains: Mapping[str, int], rows: int) -> int:
         """How many different values these columns have together at most."""
         given = frozenset(columns)

@@ -297,7 +297,7 @@ class Table(Unknown):
                 )
             words += words_of(self[name], descending=falls)
         line = tuple(zip(columns, down, strict=True))
-        if self.facts.settled is not None and self.facts.is_in_line((), line):
+        if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):
             table = self.leading()
             return table._with(facts=replace(table.facts, settled=frozenset()))
         others = self.facts.tell_apart(columns, self.columns)

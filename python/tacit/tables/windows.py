@@ -123,7 +123,8 @@ def _in_line(
     unique = table.facts.is_unique(keys)
     if (alone or unique) and not any(falls for _, falls in order):
         wish(table, keys)
-    if table.facts.is_in_line(partition, order) and (alone or unique or table.facts.settled is not None):
+    free = alone or unique or table.facts.is_settled_by(table.columns)
+    if free and table.facts.is_in_line(partition, order):
         table = table.leading()
         return table._with(facts=replace(table.facts, settled=frozenset(keys))) if unique else table
     # What a row comes after has to follow from what is in the rows, not from where they stood.
