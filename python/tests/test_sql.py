@@ -132,6 +132,15 @@ def test_a_query_is_answered_as_by_duckdb(place: int) -> None:
     same_rows(got, by_duckdb(query, first, second), ordered="order by days desc, ward" in query)
 
 
+def test_columns_without_a_name_are_called_as_they_are_written() -> None:
+    query = "select ward, sum(days), count(*), max(days) - 1 from stays group by ward order by sum(days)"
+    first, second = given(3)
+    with tacit.local() as run:
+        got = run(planned(query), clinic=second)
+    assert list(got.columns) == ["ward", "sum(days)", "count(*)", "max(days) - 1"]
+    assert rows_of(got, ordered=True) == rows_of(by_duckdb(query, first, second), ordered=True)
+
+
 def test_random_filters_and_groups() -> None:
     random = np.random.default_rng(21)
     comparisons = [
@@ -212,6 +221,11 @@ def test_random_filters_and_groups() -> None:
         ("select days from stays using sample 3", "SAMPLE"),
         ("select count(days, id) as n from stays", "more than one argument"),
         ("delete from stays", "not supported"),
+        ("select n from stays", "stays has id, days"),
+        ("select id from stays s join staff p on s.id = p.id", "no table 'staff'"),
+        ("select ward, sum(days) as d from stays", "columns have to be in GROUP BY"),
+        ("select id from stays where sum(days) > 3", "write it in HAVING"),
+        ("select id from stays where dose = null", "write x IS NULL"),
     ],
 )
 def test_what_is_not_supported_is_named(query: str, says: str) -> None:

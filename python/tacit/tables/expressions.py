@@ -86,6 +86,7 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, BOOL_OR, BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
+    exp.Null: "nothing is equal to NULL: write x IS NULL",
 }
 
 
@@ -263,6 +264,9 @@ class Expressions:
         if type(node) in _FUNCTIONS:
             return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if type(node) in AGGREGATES:
+            hint = "write it in HAVING, or in a subquery"
+            raise refused(node, "is of several rows, and stands where each has a value", hint)
         if handler is None:
             raise refused(node)
         result: Column = handler(node)
@@ -338,7 +342,8 @@ class Expressions:
     def _named(self, node: exp.Column) -> Column:
         name = f"{node.table}.{node.name}" if node.table else node.name
         if name not in self.table.columns:
-            raise refused(node, "is no column of the tables given")
+            hint = "beside aggregates columns have to be in GROUP BY; of those that are the same take MIN(x)"
+            raise refused(node, "isn't there", hint)
         return self.table[name]
 
     def _literal(self, node: exp.Literal) -> Column:

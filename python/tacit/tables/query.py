@@ -96,8 +96,7 @@ class Query:
         """A table whose columns are called `alias.column`."""
         if isinstance(node, exp.Table):
             if node.name not in self.tables:
-                known = ", ".join(self.tables)
-                raise fault(ProgramError, f"SQL: there is no table {node.name!r}", f"there are {known}")
+                raise _no_table(node, self.tables)
             table = self.tables[node.name]
         else:
             table = self.table(node)
@@ -399,6 +398,18 @@ class Query:
             with self._clause(limit):
                 table = table.limit(int(limit.expression.this))
         return table
+
+
+def check_tables(query: exp.Expr, known: Collection[str]) -> None:
+    """Refuses a query of a table that nobody gave."""
+    there = {name.lower() for name in (*known, *(one.alias for one in query.find_all(exp.CTE)))}
+    for one in query.find_all(exp.Table):
+        if one.name and one.name.lower() not in there:
+            raise _no_table(one, known)
+
+
+def _no_table(node: exp.Table, known: Collection[str]) -> ProgramError:
+    return fault(ProgramError, f"SQL: there is no table {node.name!r}", f"there are {', '.join(known)}")
 
 
 def _output_name(node: exp.Expr) -> str:

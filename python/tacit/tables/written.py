@@ -13,6 +13,20 @@ _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
 _OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS
 
 
+def with_names(query: exp.Expr) -> exp.Expr:
+    """A query whose result calls what has no name as it is written: `sum(x)`."""
+    shown = query
+    while isinstance(shown, (exp.Union, exp.Subquery)):
+        shown = shown.this
+    if isinstance(shown, exp.Select):
+        texts = [one.output_name or one.sql(dialect="duckdb").lower() for one in shown.expressions]
+        for one, text in zip(list(shown.expressions), texts, strict=True):
+            # Names of what is revealed have these marks behind them.
+            if not one.output_name and texts.count(text) == 1 and not set(text) & set("#?"):
+                one.replace(exp.alias_(one.copy(), text, quoted=True))
+    return query
+
+
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.CountIf):
