@@ -99,6 +99,10 @@ QUERIES = [
     ") as a, sum(dose) over (order by cost rows between 1 following and unbounded following) as b from stays",
     "select sum(days) over (partition by ward order by cost rows between 90 preceding and 1 preceding) as a, "
     "bool_or(days > 9) over (order by cost rows between 2 following and 6 following) as b from stays",
+    "select id, first_value(days) over (partition by ward order by cost) as a, first_value(dose) over "
+    "(partition by ward order by cost desc) as b, first_value(ward) over (order by cost) as c from stays",
+    "select id, percent_rank() over (order by days) as a, cume_dist() over (partition by ward order by days "
+    "desc) as b, percent_rank() over w as c from stays window w as (partition by ward order by dose)",
     "select * from (select id, ward from stays qualify row_number() over (order by cost) <= 9) t "
     "where ward = 'west'",
 ]
@@ -139,9 +143,11 @@ KNOWN = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER"
         ("lead(days, id) over (order by cost)", "no number of rows"),
         ("lag(days, 1.5) over (order by cost)", "no number of rows"),
         ("lag(days, 0) over (order by cost)", "no number of rows"),
-        ("first_value(days) over (order by cost)", KNOWN),
+        ("first_value(days) over (partition by ward)", "say ORDER BY"),
+        ("first_value(days) over (order by cost rows 2 preceding)", "no ROWS"),
+        ("last_value(days) over (order by cost)", "in the other order"),
         ("ntile(4) over (order by cost)", KNOWN),
-        ("percent_rank() over (order by cost)", KNOWN),
+        ("percent_rank() over (partition by ward)", "has no order"),
         ("avg(days * 100000000) over (order by cost)", "may be 2\\*\\*31 or more"),
         ("sum(days * 10000000000000000) over (order by cost)", "int holds at most"),
         ("median(days) over (partition by ward)", KNOWN),
@@ -191,12 +197,15 @@ def test_windows_of_tables_are_pandas() -> None:
         known = known.window("dense", None, "dense_rank", order_by="days")
         known = known.window("n", "dose", "count", rows="all")
         known = known.window("mean", "days", "mean", order_by="cost", rows=3)
+        known = known.window("first", "days", "first", partition_by="ward", order_by="cost")
         known = known.window("near", "days", "sum", order_by="cost", rows=(-1, 2))
         known = known.window("shifted", "days", "lag", partition_by="ward", order_by="cost", rows=2)
         known = known.window(
             "place", None, "count", order_by=("days", "cost", "id"), descending=[True, False, True]
         )
-        return known.select("mean", "near", "shifted", "days", "ward", "all", "rank", "dense", "n", "place")
+        return known.select(
+            "first", "mean", "near", "shifted", "days", "ward", "all", "rank", "dense", "n", "place"
+        )
 
     groups = second.groupby("ward", dropna=False)["days"]
     ordered = second.sort_values(["days", "cost", "id"], ascending=[False, True, False])
@@ -204,9 +213,9 @@ def test_windows_of_tables_are_pandas() -> None:
     mean = second.sort_values("cost")["days"].rolling(3, min_periods=1).mean()
     days = second.sort_values("cost")["days"]
     near = sum(days.shift(by, fill_value=0) for by in (1, 0, -1, -2))
-    expected = second.assign(mean=mean, near=near, shifted=shifted)[
-        ["mean", "near", "shifted", "days", "ward"]
-    ].assign(
+    first = second.sort_values("cost").groupby("ward", dropna=False)["days"].transform("first")
+    expected = second.assign(first=first, mean=mean, near=near, shifted=shifted)
+    expected = expected[["first", "mean", "near", "shifted", "days", "ward"]].assign(
         all=groups.transform("sum"),
         rank=groups.rank(method="min", ascending=False).astype(int),
         dense=second["days"].rank(method="dense").astype(int),
@@ -222,6 +231,7 @@ def test_windows_of_tables_are_pandas() -> None:
         (lambda s: s.window("x", "days", "rank", order_by="cost"), "no window of 'rank' of 'days'"),
         (lambda s: s.window("x", None, "rank"), "say order_by"),
         (lambda s: s.window("x", "days", "lag"), "say order_by"),
+        (lambda s: s.window("x", "days", "first", order_by="cost", rows=2), "without rows"),
         (lambda s: s.window("x", None, "lead", order_by="cost"), "no window of 'lead' of None"),
         (lambda s: s.window("x", "days", rows="some"), "or 'all'"),
         (lambda s: s.window("x", "days", order_by="cost", rows=(2, 1)), "the first and the last"),

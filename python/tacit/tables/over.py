@@ -20,7 +20,7 @@ _NUMBERINGS: dict[type[exp.Expr], str] = {
     exp.DenseRank: "dense_rank",
 }
 
-_BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "lag", exp.Lead: "lead"}
+_BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "lag", exp.Lead: "lead", exp.FirstValue: "first"}
 
 _FRAMES = "ROWS BETWEEN n PRECEDING AND m FOLLOWING, UNBOUNDED and CURRENT ROW are known"
 
@@ -103,7 +103,10 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
     column = None if source is None else named(source)
     rows: Any = None
     peers = False
-    if how in BESIDE:
+    if how == "first":
+        if not node.args.get("order") or _frame(node)[0] not in ("all", (None, 0)):
+            raise refused(node, "is of the first row in an order, of all", "say ORDER BY in it, and no ROWS")
+    elif how in BESIDE:
         rows = _away(node)
     elif type(node.this) not in _NUMBERINGS:
         rows, peers = _frame(node)
@@ -127,7 +130,9 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
         raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
     how = {**AGGREGATES, **_BESIDE}.get(type(call))
     if how is None or how not in (*HOWS, *BESIDE):
-        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, RANK and DENSE_RANK have windows"
+        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, ranks and FIRST_VALUE have windows"
+        if isinstance(call, exp.LastValue):
+            known = "write FIRST_VALUE, in the other order"
         raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
     checked(call)
     if isinstance(call.this, exp.Distinct) or call.expressions:

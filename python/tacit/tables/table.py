@@ -340,7 +340,8 @@ class Table(Unknown):
                 for ranks.
             how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
                 in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
-                what the row before or after has, `rows` places away: null, if there is none.
+                what the row before or after has, `rows` places away: null, if there is none; "first",
+                what the first row has.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.

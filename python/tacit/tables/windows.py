@@ -27,7 +27,7 @@ Frame: TypeAlias = "tuple[int | None, int | None]"
 
 HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
-BESIDE = ("lag", "lead")
+BESIDE = ("lag", "lead", "first")
 
 
 def windowed(
@@ -57,6 +57,8 @@ def windowed(
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):
         raise fault(ProgramError, f"a {how} is of all rows before, in an order", "say order_by, without rows")
+    if how == "first" and (not order or rows is not None):
+        raise fault(ProgramError, "a first one is of all rows, in an order", "say order_by, without rows")
     if how in BESIDE and (not order or not isinstance(rows, int | None)):
         raise fault(ProgramError, f"a {how} is so many rows away, in an order", "say order_by, and rows=2")
     down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
@@ -74,8 +76,12 @@ def windowed(
         value = _ranked(table, how, starts, alike)
     elif how in BESIDE:
         assert column is not None
-        away = rows if isinstance(rows, int) else 1
-        value = _beside(table, table[column], starts, away, later=how == "lead")
+        if how == "first":
+            whole = table[column]
+            value = whole.with_tensors([running(starts, one, lambda a, _: a) for one in whole.tensors()])
+        else:
+            away = rows if isinstance(rows, int) else 1
+            value = _beside(table, table[column], starts, away, later=how == "lead")
     else:
         source = None if column is None else table[column]
         if source is not None:
