@@ -123,6 +123,12 @@ def _like(x: Tensor, centres: Any) -> Tensor:
 
     if not isinstance(centres, Tensor):
         public = np.asarray(centres, dtype=np.float64)
+        if not public.ndim:
+            raise fault(
+                ProgramError,
+                f"{centres!r} says no centres to begin with",
+                "give some rows, such as x[:3] for three groups",
+            )
         low, high = x.range
         if public.ndim == 2 and not (public >= low).all() & (public <= high).all():
             raise fault(ProgramError, f"a centre is outside the range of rows, {low:g} to {high:g}")

@@ -251,6 +251,12 @@ _FUNCTIONS.update(
     ]
 )
 
+
+def is_known(name: str) -> bool:
+    """Whether there is NumPy's function of this name on secrets."""
+    return name in _FUNCTIONS or name in _UFUNCS
+
+
 _TYPES = {"f": fixed(16), "i": int64, "u": int64, "b": bool_}
 
 _RUNNING = {"add": _moved.cumsum, "multiply": _moved.cumprod}

@@ -10,7 +10,7 @@ from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
 from tacit._tensor import Tensor, matmul, tensor_of
-from tacit._trace import ARM, tracing
+from tacit._trace import is_in_arm, tracing
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
@@ -140,9 +140,8 @@ def _orderly(a: Any) -> Tensor:
 def _by_rows(keys: Tensor, *columns: Any) -> list[Tensor]:
     """Each row of a matrix sorted, and columns with it; in an arm of a branch by a network."""
     numbers = [keys._operand(column) for column in columns]
-    trace = tracing(keys._builder)
-    in_arm = trace is not None and ARM in trace.bodies
-    return [keys._made(made) for made in keys._at().sort(keys._id, numbers, in_arm)]
+    made = keys._at().sort(keys._id, numbers, is_in_arm(keys._builder))
+    return [keys._made(one) for one in made]
 
 
 def median(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:

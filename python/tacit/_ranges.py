@@ -9,7 +9,12 @@ if TYPE_CHECKING:
 
 
 def within(a: Tensor, low: int, high: int) -> Tensor:
-    """`a`, whose raw values are known to be from `low` to `high`; debug runs alone check it."""
-    if (a._kind.low, a._kind.high) == (low, high):
+    """`a`, whose raw values are known to be from `low` to `high`; debug runs alone check it.
+
+    In an arm of a branch, where values may be anything if it isn't taken, its range stays as wide as it is.
+    """
+    from tacit._trace import is_in_arm
+
+    if (a._kind.low, a._kind.high) == (low, high) or is_in_arm(a._builder):
         return a
     return a._made(a._at().narrow(a._id, low, high))

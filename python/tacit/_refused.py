@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from tacit._location import caller, fault
-from tacit.errors import SecretError
-
-if TYPE_CHECKING:
-    from tacit.errors import ProgramError
+from tacit.errors import ProgramError, SecretError
 
 _INTO = "an array to put secrets into is np.zeros_like(x, shape=3) and not np.zeros(3)"
 
@@ -45,6 +41,37 @@ _INSTEAD: dict[str, list[tuple[str, str]]] = {
     ],
 }
 """By what it is asked for, and by what the expression looks like."""
+
+
+_ATTRIBUTES = {
+    "value_counts": "np.unique(x, return_counts=True) has the different ones, and how many there are of each",
+    "nunique": "np.unique(x).count() says how many different ones there are",
+    "groupby": "tables have groups (docs/tables.md); of a key that is public, x[keys == 3].mean()",
+    "rolling": "tacit.windows(x, 3).mean(axis=1) has means of three neighbours",
+    "between": "use (x >= low) & (x <= high)",
+    "rank": "use np.argsort(np.argsort(x))",
+    "shift": "use np.roll(x, 1), or slices: x[1:] - x[:-1]",
+    "pct_change": "use np.diff(x) / x[:-1]",
+    "corr": "use np.corrcoef(x, y)",
+    "nlargest": "use tacit.top_k(x, 3)",
+    "head": "use x[:5]",
+    "tail": "use x[-5:]",
+    **dict.fromkeys(["isna", "isnull", "notna", "fillna", "dropna"], "no element of a secret is missing"),
+    **dict.fromkeys(["iloc", "loc"], "use x[3], x[2:5], x[mask]"),
+    **dict.fromkeys(["values", "to_numpy"], "a secret is an array already: leave it out"),
+    **dict.fromkeys(["apply", "map"], "operators and NumPy's functions are of all elements: np.sqrt(x) + 1"),
+}
+"""What is written instead of attributes that pandas has."""
+
+
+def no_attribute(name: str) -> AttributeError:
+    """That a secret has no such attribute, and what to write."""
+    from tacit._numpy import is_known
+
+    if name.startswith("_"):
+        return AttributeError(name)
+    hint = f"np.{name} takes secrets" if is_known(name) else "docs/numpy.md lists what there is"
+    return AttributeError(str(fault(ProgramError, f"a secret has no {name!r}", _ATTRIBUTES.get(name, hint))))
 
 
 def refusal(use: str) -> ProgramError:

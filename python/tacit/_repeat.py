@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tacit import _tree
 from tacit._functions import shape
 from tacit._location import fault
-from tacit._tensor import Tensor, tensor_of
-from tacit._trace import in_body
+from tacit._tensor import Tensor, known_value, tensor_of
+from tacit._trace import in_body, latest
+from tacit._values import is_float
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> An
     if type(n) is not int or n < 1:
         raise fault(ProgramTypeError, f"repeat takes an integer from 1 on, not {n!r}")
     initial, sliced = _leaves(state), _leaves(over)
-    one = tensor_of(*initial, *sliced)
+    one = _of_program(initial, sliced)
     for value in sliced:
         if shape(value)[:1] != (n,):
             raise fault(
@@ -108,6 +109,18 @@ def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> An
         first = first or (states, results)
         held = held or holds
         ranges = following
+
+
+def _of_program(initial: list[Any], sliced: list[Any]) -> Tensor:
+    """A tensor of the program that is traced: one of some values, or else a constant of a type like theirs.
+
+    What a body uses of the traced function around it may be all that is secret.
+    """
+    builder = latest()
+    if builder is None or any(isinstance(value, Tensor) for value in (*initial, *sliced)):
+        return tensor_of(*initial, *sliced)
+    floats = any(is_float(known_value(value)) for value in (*initial, *sliced))
+    return Tensor(builder, builder.constant(0, "fixed" if floats else "int", 16 if floats else 0))
 
 
 def _adopt_types(builder: Builder, initial: list[int], results: list[int]) -> bool:

@@ -89,11 +89,14 @@ class Runner:
 
     report: Report | None = None
 
-    def __call__(self, plan: Plan, /, *, kept: Any = None, keep_rows: Any = None, **inputs: Any) -> Any:
+    def __call__(
+        self, plan: Plan, /, *given: Any, kept: Any = None, keep_rows: Any = None, **inputs: Any
+    ) -> Any:
         """Runs a plan.
 
         Args:
             plan: What to run.
+            given: Nothing: inputs are named.
             kept: Which kept value is read for each `tacit.kept` of the plan, by its name: {"weights":
                 "weights@3"}, or {"weights": "old_weights"} for the newest of another name. What isn't named
                 is the newest of its own name, and {"keys": "principals[17,42]"} are rows of a table. All
@@ -117,6 +120,9 @@ class Runner:
         if not isinstance(plan, Plan):
             hint = "; trace it first: run(f.trace(...), ...)" if hasattr(plan, "trace") else ""
             raise InputError(f"a plan is needed here, not {plan!r}{hint}")
+        if given:
+            names = ", ".join(f"{owner}=..." for owner in dict.fromkeys(one.owner for one in plan.inputs))
+            raise InputError(f"inputs are given by name: run(plan, {names})")
         run = self._run(plan, inputs, _fill(kept), _rows(keep_rows))
         self.report = Report._of(run)
         return plan._restore(run.outputs)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
+KNOWN = "linear models, trees, forests, gradient boosting and MLPs are known"
+"""Which estimators can be models."""
+
 _PROBES = 16
 """Random rows that an estimator and its weights have to agree on."""
 
@@ -59,7 +62,7 @@ def linear(estimator: Any) -> Linear:
     check_fitted(*scalers, last)
     classes = last.classes_ if is_classifier(last) else ()
     if not is_classifier(last) and not is_regressor(last):
-        raise InputError(f"{name} is neither a regression nor a classification")
+        raise InputError(f"{name} is neither a regression nor a classification: {KNOWN}")
     weights, bias = _coefficients(last, name, len(classes))
     log_odds = _checked(last, name, weights, bias, len(classes))
     for scaler in reversed(scalers):
@@ -108,7 +111,7 @@ def _coefficients(last: Any, name: str, classes: int) -> tuple[Array, Array]:
             f'the {name} has the kernel {kernel!r}, which isn\'t linear: train it with kernel="linear"'
         )
     if not hasattr(last, "coef_") or not hasattr(last, "intercept_"):
-        raise InputError(f"the {name} has no coef_ and intercept_: it is no linear model")
+        raise InputError(f"the {name} has no coef_ and intercept_, so it is no linear model: {KNOWN}")
     if classes > 2 and hasattr(last, "dual_coef_") and hasattr(last, "support_vectors_"):
         raise InputError(
             f"the {name} tells {classes} classes apart pair by pair, which isn't supported: use LinearSVC"

@@ -10,7 +10,7 @@ from tacit._handles import Handle
 from tacit._index import Index, Plain, entry_of, is_plain, unpacked
 from tacit._location import caller, fault
 from tacit._reductions import Reductions
-from tacit._refused import refusal
+from tacit._refused import no_attribute, refusal
 from tacit._values import is_float, public
 from tacit.dtypes import DType, fixed
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
@@ -417,6 +417,11 @@ class Tensor(Reductions):
 
     def _refuse(self, use: str) -> NoReturn:
         raise refusal(use)
+
+    if not TYPE_CHECKING:  # What isn't there is an error to type checkers.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(name)
 
 
 def _broadcast(value: Any, shape: Sequence[int]) -> Any:

@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 import operator
+import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, overload
 
@@ -242,6 +243,18 @@ def tracing(builder: Builder) -> _Trace | None:
     return _Trace.open.get(id(builder))
 
 
+def latest() -> Builder | None:
+    """The builder of the program that this thread traces, of several the one that was begun last."""
+    here = threading.get_ident()
+    return next((one.builder for one in reversed(_Trace.open.values()) if one.thread == here), None)
+
+
+def is_in_arm(builder: Builder) -> bool:
+    """Whether what is traced is in an arm of a branch."""
+    trace = tracing(builder)
+    return trace is not None and ARM in trace.bodies
+
+
 @contextlib.contextmanager
 def in_body(builder: Builder, what: str = "a body that is repeated") -> Iterator[None]:
     """While the body of a `repeat`, or an arm of a branch, is traced."""
@@ -267,6 +280,7 @@ class _Trace:
         self.tables: dict[int, tuple[Schema, Table]] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
+        self.thread = threading.get_ident()
         self.owners: set[str] = set()
         self.sorted: dict[tuple[int, int], int] = {}
         """The numbers of what is sorted, by node and axis."""

@@ -347,6 +347,37 @@ def test_arms_that_change_their_arguments_run(protocol: str) -> None:
         assert [one.tolist() for one in run(plan, alice=[[1, 1, 5]], bob=[2])] == [[1, 1, 5]] * 2
 
 
+@pytest.mark.parametrize("protocol", ["gmw", "replicated-malicious"])
+def test_many_places_are_written_in_arms_and_bodies(protocol: str) -> None:
+    places, written = 4096, np.array([5, 4000, 5, -1, 4096])
+
+    def program(x: Any, k: Any, c: Any) -> Any:
+        def step(state: Any, place: Any) -> Any:
+            rows, value = state
+            rows[place] = value
+            return rows, tacit.clip(value + 1, 0, 9)
+
+        def marked(x: Any, value: int) -> Any:
+            x[k[1]] = value
+            return x
+
+        chosen = tacit.cond(c > 0, lambda x: marked(x, 7), lambda x: marked(x, 8), x)
+        return [tacit.repeat(5, step, (x, 0), over=k)[0], chosen]
+
+    x = np.arange(places) % 9
+    plan = tacit.function(revealed(program)).trace(
+        tacit.secret("alice", shape=places, dtype=tacit.int32, range=(0, 9)),
+        tacit.secret("bob", shape=5, dtype=tacit.int32, range=(-2, 5000)),
+        tacit.secret("carol", **I8),
+    )
+    with tacit.local(protocol=protocol) as run:
+        repeated, chosen = run(plan, alice=[x], bob=[written], carol=[1])
+    after = x.copy()
+    after[[4000, 5, -1]] = [1, 2, 3]
+    np.testing.assert_array_equal(repeated, after)
+    np.testing.assert_array_equal(chosen, np.where(np.arange(places) == 4000, 7, x))
+
+
 def test_a_view_from_outside_is_current_in_a_body_and_after_it() -> None:
     def program(a: Any) -> Any:
         view = a[1:]

@@ -114,6 +114,26 @@ def test_steps_that_repeat_have_branches(protocol: str) -> None:
         assert run(plan, x=40, flags=np.array([0, 0, 0])) == 5
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_arms_look_up_and_have_remainders_and_deviations(protocol: str) -> None:
+    def made(x: Any, i: Any) -> Any:
+        # Of each the range is known to be narrower than its parts tell.
+        return [x[i], x % 7, x.std(), np.linalg.norm(x), x[x > 3].mean(), x[x > 3].median()]
+
+    def chosen(c: tacit.Tensor, x: tacit.Tensor, i: tacit.Tensor) -> Any:
+        results = tacit.cond(c > 0, made, lambda x, i: [one * 0 for one in made(x, i)], x, i)
+        return [tacit.reveal(one) for one in results]
+
+    values = tacit.secret("bob", shape=(5,), dtype=tacit.int32, range=(0, 50))
+    plan = tacit.function(chosen).trace(number("alice"), values, number("carol", -1, 6))
+    x = np.array([9, 2, 33, 4, 21])
+    expected = [33, x % 7, x.std(), np.linalg.norm(x), x[x > 3].mean(), np.median(x[x > 3])]
+    with tacit.local(protocol) as run:
+        for c in (1, -1):
+            for got, want in zip(run(plan, c=c, x=x, i=2), expected, strict=True):
+                np.testing.assert_allclose(got, want if c > 0 else np.zeros_like(want), atol=1e-4)
+
+
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
     def refused(body: Any, match: str) -> None:
         def chosen(c: tacit.Tensor, x: tacit.Tensor) -> Any:

@@ -95,3 +95,24 @@ def test_every_alternative_is_what_numpy_has_of_the_same_numbers() -> None:
         assert np.shape(found) == want.shape, code
         # A tenth power has an error of its base's, ten times for each factor.
         assert found == pytest.approx(want, abs=2.0**-15, rel=2.0**-12), code
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (lambda x: x.median(), "np.median takes secrets"),
+        (lambda x: x.isin([3]), "np.isin takes secrets"),
+        (lambda x: x.value_counts(), "return_counts=True"),
+        (lambda x: x.rolling(3), "tacit.windows"),
+        (lambda x: x.transposed(), "docs/numpy.md"),
+    ],
+)
+def test_methods_that_pandas_has_are_named_with_what_to_write(asked: Any, says: str) -> None:
+    with pytest.raises(AttributeError, match=says):
+        tacit.function(asked).trace(tacit.secret("alice", shape=3))
+
+
+def test_inputs_without_a_name_are_refused() -> None:
+    plan = tacit.function(lambda x, y: tacit.reveal(x + y)).trace(tacit.secret("alice"), tacit.secret("bob"))
+    with tacit.local() as run, pytest.raises(tacit.InputError, match=r"run\(plan, alice=..., bob=...\)"):
+        run(plan, 1, 2)

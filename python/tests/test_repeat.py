@@ -41,6 +41,20 @@ def test_step_i_sees_slice_i() -> None:
     same(got[1], np.clip(x[1], -8, 8))
 
 
+def test_a_state_may_begin_public_beside_secrets_of_the_function() -> None:
+    x = np.array([[1.0, 2], [3, -1], [-2, 2]])
+    y = x @ [1.5, -0.75]
+
+    def descended(x: Any, y: Any) -> Any:
+        return tacit.repeat(40, lambda w: tacit.clip(w - 0.2 * (x.T @ (x @ w - y)) / 3, -8, 8), np.zeros(2))
+
+    np.testing.assert_allclose(computed(descended, x, y), [1.5, -0.75], atol=1e-3)
+    counted = computed(lambda x: tacit.repeat(3, lambda n: tacit.clip(n + (x > 0).sum(), 0, 99), 0), x)
+    assert counted == 3 * 4
+    with pytest.raises(tacit.ProgramError, match="none of the operands is secret"):
+        tacit.repeat(3, lambda n: n, np.zeros(2))
+
+
 def test_training_is_what_a_loop_computes() -> None:
     random = np.random.default_rng(1)
     x = random.integers(-2, 3, (6, 4, 2)).astype(float)

@@ -165,6 +165,7 @@ def test_other_protocols_find_the_same(protocol: str, pytestconfig: pytest.Confi
         (lambda x: learn.linear_regression(x, x[:2, 0]), "give a y for each row"),
         (lambda x: learn.logistic_regression(x, x[:, 0], solver="sgd", batch=7), "aren't a multiple"),
         (lambda x: learn.k_means(x, [[1.0, 2.0, 3.0]]), "centres (1, 3)"),
+        (lambda x: learn.k_means(x, 3), "give some rows"),
         (lambda x: learn.k_means(x, [[1.0, 9.0]]), "outside the range of rows, 0 to 8"),
         (lambda x: learn.pca(x, 3), "there are from 1 to 2"),
         (

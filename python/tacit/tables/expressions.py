@@ -27,6 +27,7 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Avg: "mean",
     exp.Min: "min",
     exp.Max: "max",
+    exp.Median: "median",
 }
 
 _PAIRS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
@@ -77,14 +78,15 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 """Functions of columns, by the name under which they are known."""
 
 _INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Window: "windows stand in what SELECT shows and in its ORDER BY; docs/tables.md says which work",
+    exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
     exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.AggFunc: "SUM, COUNT, AVG, MIN, MAX, STDDEV, VARIANCE, BOOL_OR and BOOL_AND are aggregates here",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, BOOL_OR, BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
+    exp.Null: "nothing is equal to NULL: write x IS NULL",
 }
 
 
@@ -108,7 +110,9 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
     exp.DPipe: {"safe"},
-    exp.Select: {"with_", "distinct", "from_", "joins", "where", "group", "having", "order", "limit"},
+    exp.Select: {
+        *("with_", "distinct", "from_", "joins", "where", "group", "having", "qualify", "order", "limit")
+    },
     exp.Union: {"with_", "distinct", "order", "limit"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
@@ -155,6 +159,7 @@ _CLAUSES: tuple[type[exp.Expr], ...] = (
     exp.Where,
     exp.Group,
     exp.Having,
+    exp.Qualify,
     exp.Distinct,
     exp.Order,
     exp.Ordered,
@@ -167,7 +172,6 @@ _PARTS = {
     "limit_options": "write LIMIT with a number of rows",
     "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
     "default": "write COALESCE(..., value), which stands for nulls, too",
-    "qualify": "write the window in a subquery, and its condition in WHERE",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",
     "offset": "take more rows with LIMIT, and leave some out after the run",
@@ -260,6 +264,9 @@ class Expressions:
         if type(node) in _FUNCTIONS:
             return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if type(node) in AGGREGATES:
+            hint = "write it in HAVING, or in a subquery"
+            raise refused(node, "is of several rows, and stands where each has a value", hint)
         if handler is None:
             raise refused(node)
         result: Column = handler(node)
@@ -335,7 +342,8 @@ class Expressions:
     def _named(self, node: exp.Column) -> Column:
         name = f"{node.table}.{node.name}" if node.table else node.name
         if name not in self.table.columns:
-            raise refused(node, "is no column of the tables given")
+            hint = "beside aggregates columns have to be in GROUP BY; of those that are the same take MIN(x)"
+            raise refused(node, "isn't there", hint)
         return self.table[name]
 
     def _literal(self, node: exp.Literal) -> Column:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Names = frozenset[str]
 
@@ -26,6 +27,7 @@ class Facts:
         leading: Whether rows that count come first.
         settled: The columns that the order of the rows that count follows from: none, if it was asked for.
             `None`, if it may say more than what is in them.
+        line: Columns by which the rows that count follow one another, nulls last, and whether each descends.
     """
 
     unique: frozenset[Names] = frozenset()
@@ -36,6 +38,7 @@ class Facts:
     equal: tuple[Names, ...] = ()
     leading: bool = False
     settled: Names | None = None
+    line: tuple[tuple[str, bool], ...] = ()
 
     def is_unique(self, columns: Iterable[str]) -> bool:
         """Whether no two rows have the same values in these columns."""
@@ -45,6 +48,27 @@ class Facts:
     def ends_with_one(self, count: int) -> bool:
         """Whether the last of rows with the same values in the first columns counts, if any does."""
         return self.last is not None and self.last <= count <= len(self.order)
+
+    def is_in_line(self, together: Iterable[str], then: Sequence[tuple[str, bool]]) -> bool:
+        """Whether rows that count and are alike in some columns stand together, and follow others there.
+
+        Args:
+            together: Columns, in whichever order and direction.
+            then: Columns by which those rows follow one another, and whether each descends.
+        """
+        given = frozenset(together)
+        for line in (self.line, tuple((name, False) for name in self.order)):
+            first, rest = line[: len(given)], line[len(given) :]
+            if frozenset(name for name, _ in first) == given and rest[: len(then)] == tuple(then):
+                return True
+        return False
+
+    def is_settled_by(self, columns: Iterable[str]) -> bool:
+        """Whether the order of the rows that count says no more than these columns, all that there are."""
+        if self.settled:
+            return True
+        # An order that was asked for may have been by columns that are gone.
+        return self.settled is not None and not self.tell_apart((name for name, _ in self.line), columns)
 
     def bound(self, columns: Iterable[str], domains: Mapping[str, int], rows: int) -> int:
         """How many different values these columns have together at most."""
@@ -111,15 +135,13 @@ class Facts:
         def changed(columns: Names) -> Names:
             return frozenset(names[column] for column in columns)
 
-        order = []
-        for column in self.order:
-            if column not in names:
-                break
-            order.append(names[column])
+        order = [names[column] for column in itertools.takewhile(names.__contains__, self.order)]
+        line = itertools.takewhile(lambda one: one[0] in names, self.line)
         return replace(
             self,
             unique=frozenset(changed(key) for key in self.unique if there(key)),
             order=tuple(order),
+            line=tuple((names[column], falls) for column, falls in line),
             settled=None if self.settled is None or not there(self.settled) else changed(self.settled),
             bounds=least([(changed(key), count) for key, count in self.bounds.items() if there(key)]),
             determines=tuple(

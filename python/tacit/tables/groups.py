@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Spec: TypeAlias = "str | tuple[str | Column | None, str]"
 
-HOWS = ("sum", "count", "mean", "min", "max", "distinct")
+HOWS = ("sum", "count", "mean", "median", "min", "max", "distinct")
 
 FEW = 64
 """Groups that are told apart by a comparison of each row with each group."""
@@ -75,14 +75,16 @@ class Grouped:
         Args:
             given: Nothing.
             aggregates: `total=("pay", "sum")`; the second is "sum", "count" (of values that aren't null),
-                "mean" (in fixed point), "min", "max" or "distinct" (how many different ones). `rows="count"`
-                counts rows. In the place of a name a column of the table may stand, `table["a"] * 2`.
+                "mean" or "median" (in fixed point), "min", "max" or "distinct" (how many different ones).
+                `rows="count"` counts rows. In the place of a name a column of the table may stand,
+                `table["a"] * 2`.
 
-        Sums and counts cost no messages once the rows are in order; "min" and "max" log n comparisons a row.
+        Sums and counts cost no messages once the rows are in order; "min" and "max" log n comparisons a row;
+        the median of a column a sort by it.
         """
         if given:
             raise fault(ProgramError, f"agg({given[0]!r})", _NAMED)
-        chosen = {}
+        chosen: dict[str, Aggregate] = {}
         for name, spec in aggregates.items():
             source, how = (None, spec) if isinstance(spec, str) else _pair(name, spec)
             if how not in HOWS or (source is None and how != "count"):
@@ -98,13 +100,45 @@ class Grouped:
                 column = self._table.filled(column_of(column))
                 _check(how, column)
             chosen[name] = Aggregate(how, column)
+        table, chosen = _without_medians(self._table, self._keys, chosen)
         if not self._keys:
-            return _whole(self._table, chosen)
-        domain = _domain(self._table, self._keys)
+            return _whole(table, chosen)
+        domain = _domain(table, self._keys)
         distinct = any(one.how == "distinct" for one in chosen.values())
         if not distinct and domain is not None and domain <= FEW:
-            return _few(self._table, self._keys, chosen, domain, self._groups)
-        return _ordered(self._table, self._keys, chosen, self._groups)
+            return _few(table, self._keys, chosen, domain, self._groups)
+        return _ordered(table, self._keys, chosen, self._groups)
+
+
+def _without_medians(
+    table: Table, keys: tuple[str, ...], aggregates: dict[str, Aggregate]
+) -> tuple[Table, dict[str, Aggregate]]:
+    """The same with means of what stands in the middle of each group, for which its rows are sorted."""
+    from tacit.tables.column import choose
+    from tacit.tables.windows import windowed
+
+    if not any(one.how == "median" for one in aggregates.values()):
+        return table, aggregates
+    sources = {id(one.column): one.column for one in aggregates.values() if one.column is not None}
+    names = {key: f"value {place}" for place, key in enumerate(sources)}
+    table = table.select(*keys).assign(**{names[key]: column for key, column in sources.items()})
+    for key in dict.fromkeys(id(one.column) for one in aggregates.values() if one.how == "median"):
+        name = names[key]
+        place, count, middle = (f"{what} of {name}" for what in ("place", "count", "middle"))
+        # Nulls are last in order, and not counted.
+        table = windowed(table, place, None, "count", keys, name, False, None, any_order=True)
+        table = windowed(table, count, name, "count", keys, (), False, "all", any_order=True)
+        twice, all_ = 2 * table[place], table[count]
+        table = table.assign(**{middle: choose(twice.between(all_, all_ + 2), table[name], None)})
+        table = table.select(*(one for one in table.columns if one not in (place, count)))
+    changed = {}
+    for name, one in aggregates.items():
+        source = None if one.column is None else names[id(one.column)]
+        if one.how == "median":
+            changed[name] = Aggregate("mean", table[f"middle of {source}"])
+        else:
+            changed[name] = replace(one, column=None if source is None else table[source])
+    return table, changed
 
 
 _NAMED = 'name the results: agg(total=("pay", "sum"), rows="count")'
@@ -115,7 +149,6 @@ _SPREAD = (
 
 _INSTEAD = {
     **dict.fromkeys(["std", "var"], _SPREAD),
-    "median": "say order_by and limit, or np.median of the secrets of a program without tables",
     "nunique": 'say ("column", "distinct")',
     "size": 'say rows="count"',
     "avg": 'say ("column", "mean")',
@@ -131,10 +164,19 @@ def _pair(name: str, spec: Any) -> tuple[Any, Any]:
 
 def _check(how: str, column: Column) -> None:
     kind = column.type.kind
-    if how in ("sum", "mean") and kind not in ("integer", "decimal", "number", "boolean"):
+    if how in ("sum", "mean", "median") and kind not in ("integer", "decimal", "number", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
     if how in ("min", "max") and kind in ("text", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")
+    if (
+        how in ("mean", "median")
+        and max(abs(column.type.low), abs(column.type.high)) >= column.type.unit << 31
+    ):
+        raise fault(
+            ProgramError,
+            f"a {how} of {column.type} may be 2**31 or more, which fixed(16) has no room for",
+            "declare a narrower range, or take sum and count",
+        )
 
 
 def _domain(table: Table, keys: Sequence[str]) -> int | None:
@@ -170,12 +212,6 @@ def _back(column: Column, raw: Tensor, valid: Tensor | None) -> Column:
 def _mean(column: Column, total: Tensor, count: Tensor, valid: Tensor | None) -> Column:
     """Of integers and decimals in fixed(16), of numbers in their own type; the nearest step."""
     kind = column.type
-    if max(abs(kind.low), abs(kind.high)) >= kind.unit << 31:
-        raise fault(
-            ProgramError,
-            f"a mean of {kind} may be 2**31 or more, which fixed(16) has no room for",
-            "declare a narrower range, or take sum and count",
-        )
     if kind.kind == "number":
         value = total._made(total._at().raw_as(total._id, kind.places))
         quotient = divide(value, count)
@@ -327,7 +363,8 @@ def _ordered(
     placed = None if distinct else _in_place(table, least, keys)
     if placed is not None:
         least, starts = placed
-        rows = _Rows(table, keys, least, aggregates, starts)
+        leading = table.blocks is None and table.facts.leading
+        rows = _Rows(table, keys, least, aggregates, starts, leading=leading)
     else:
         rows = _sorted_rows(table, keys, least, aggregates, distinct[0].column if distinct else None)
     domains = {name: _values(table[name]) for name in keys}
@@ -358,10 +395,14 @@ def _in_place(
     facts = table.facts
     if table.blocks is not None and facts.same_groups(table.blocks[0], least):
         return _aliases(table, table.blocks[0], keys), table.blocks[1]
-    for count in range(1, len(facts.order) + 1):
-        first = facts.order[:count]
+    line = tuple(name for name, _ in itertools.takewhile(lambda one: not one[1], facts.line))
+    order = line if facts.leading else facts.order
+    for count in range(1, len(order) + 1):
+        first = order[:count]
         if facts.same_groups(first, least):
             words = [word for name in first for word in words_of(table[name])]
+            if facts.leading:
+                words.insert(0, (1 - table.valid, 2))
             return _aliases(table, first, keys), differs_from_previous(packed(words))
     return None
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
-from tacit.tables.windows import BESIDE, windowed
+from tacit.tables.windows import BESIDE, HOWS, Frame, windowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
 _NUMBERINGS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "count",
@@ -16,29 +20,80 @@ _NUMBERINGS: dict[type[exp.Expr], str] = {
     exp.DenseRank: "dense_rank",
 }
 
-_FRAMES = "ROWS BETWEEN n PRECEDING AND CURRENT ROW, UNBOUNDED PRECEDING, and all rows are known"
+_BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "lag", exp.Lead: "lead", exp.FirstValue: "first"}
+
+_FRAMES = "ROWS BETWEEN n PRECEDING AND m FOLLOWING, UNBOUNDED and CURRENT ROW are known"
 
 
-def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
-    """Expressions on a table with one more column, the value of a window.
+def with_windows(
+    expressions: Expressions,
+    nodes: Iterable[exp.Window],
+    clause: Callable[[exp.Expr], AbstractContextManager[None]],
+) -> Expressions:
+    """Expressions on a table with one more column for each window, its value.
+
+    Windows that take the same order of rows come one after another: they share its sort.
+
+    Args:
+        expressions: Those on the table as it is.
+        nodes: The windows.
+        clause: While what is computed is said to come from a part of the query.
 
     Raises:
-        ProgramTypeError: It is none that `Table.window` has.
+        ProgramTypeError: One is none that `Table.window` has.
     """
+    # The finest orders first, and those in which equal rows may come in any order last.
+    left = sorted(
+        {one.sql(): one for one in nodes}.values(), key=lambda one: (-len(_line(one)[1]), not _counts(one))
+    )
+    while left:
+        before, known = set(expressions.table.columns), dict(expressions.known)
+        lead = _line(left[0])
+        turn = [one for one in left if _fits(_line(one), lead)]
+        left = [one for one in left if one not in turn]
+        for one in turn:
+            with clause(one):
+                expressions = _with_window(expressions, one)
+        known |= {one.sql(): one.sql() for one in turn}
+        table = expressions.table
+        kept = [name for name in table.columns if name in before or name in known]
+        expressions = replace(expressions, table=table.select(*kept), known=known)
+    return expressions
+
+
+def _counts(node: exp.Window) -> bool:
+    """Whether a window looks at so many rows, which equal ones among them have to be in some order for."""
+    return isinstance(node.this, (exp.RowNumber, *_BESIDE)) or node.args.get("spec") is not None
+
+
+def _line(node: exp.Window) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What rows are brought together by, and what they follow one another by then."""
+    partition = frozenset(one.sql() for one in node.args.get("partition_by") or ())
+    return partition, tuple(one.sql() for one in ordered_by(node))
+
+
+def _fits(
+    line: tuple[frozenset[str], tuple[str, ...]], other: tuple[frozenset[str], tuple[str, ...]]
+) -> bool:
+    """Whether rows that are in one line are in another, too."""
+    return line[0] == other[0] and line[1] == other[1][: len(line[1])]
+
+
+def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
+    """Expressions on a table with the value of a window, and what it is made of."""
     text = node.sql()
-    if text in expressions.known:
-        return expressions
     checked(node)
-    table, before = expressions.table, set(expressions.table.columns)
+    table, known = expressions.table, dict(expressions.known)
 
     def named(inner: exp.Expr) -> str:
         nonlocal table
         if isinstance(inner, exp.Column) and f"{inner.table}.{inner.name}" in table.columns:
             return f"{inner.table}.{inner.name}"
-        column = table.filled(Expressions(table, expressions.known).column(inner))
-        name = f"of {text} {len(table.columns)}"
-        table = table.assign(**{name: column})
-        return name
+        if inner.sql() not in known:
+            column = table.filled(Expressions(table, known).column(inner))
+            known[inner.sql()] = name = f"of windows, {len(table.columns)}"
+            table = table.assign(**{name: column})
+        return known[inner.sql()]
 
     partition = [named(one) for one in node.args.get("partition_by") or ()]
     ordered = ordered_by(node)
@@ -48,7 +103,10 @@ def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
     column = None if source is None else named(source)
     rows: Any = None
     peers = False
-    if how in BESIDE:
+    if how == "first":
+        if not node.args.get("order") or _frame(node)[0] not in ("all", (None, 0)):
+            raise refused(node, "is of the first row in an order, of all", "say ORDER BY in it, and no ROWS")
+    elif how in BESIDE:
         rows = _away(node)
     elif type(node.this) not in _NUMBERINGS:
         rows, peers = _frame(node)
@@ -58,8 +116,7 @@ def with_window(expressions: Expressions, node: exp.Window) -> Expressions:
     table = windowed(
         table, text, column, how, partition, order, down, rows, any_order=rows == "all", peers=peers
     )
-    table = table.select(*(name for name in table.columns if name in before or name == text))
-    return replace(expressions, table=table, known={**expressions.known, text: text})
+    return replace(expressions, table=table, known={**known, text: text})
 
 
 def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
@@ -71,9 +128,11 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
         return _NUMBERINGS[type(call)], None
     if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
         raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
-    how = {**AGGREGATES, exp.Lag: "lag", exp.Lead: "lead"}.get(type(call))
-    if how is None:
-        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, RANK and DENSE_RANK have windows"
+    how = {**AGGREGATES, **_BESIDE}.get(type(call))
+    if how is None or how not in (*HOWS, *BESIDE):
+        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, ranks and FIRST_VALUE have windows"
+        if isinstance(call, exp.LastValue):
+            known = "write FIRST_VALUE, in the other order"
         raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
     checked(call)
     if isinstance(call.this, exp.Distinct) or call.expressions:
@@ -98,29 +157,36 @@ def _away(node: exp.Window) -> int:
     return int(offset.this)
 
 
-def _frame(node: exp.Window) -> tuple[int | str | None, bool]:
-    """How many rows a window looks at, and whether those that are equal to its own are among them.
+def _frame(node: exp.Window) -> tuple[str | Frame, bool]:
+    """Which rows a window looks at, and whether those that are equal to its own are among them.
 
     Raises:
-        ProgramTypeError: They are others than those before and the row itself, or all.
+        ProgramTypeError: They aren't said by numbers of rows.
     """
+    before: Frame = None, 0
     spec = node.args.get("spec")
     if spec is None:
-        return (None, True) if node.args.get("order") else ("all", False)
+        return (before, True) if node.args.get("order") else ("all", False)
     checked(spec)
-    start, end = spec.args["start"], spec.args.get("end") or "CURRENT ROW"
-    sides = str(spec.args.get("start_side") or "").upper(), str(spec.args.get("end_side") or "").upper()
-    whole = start == "UNBOUNDED" and sides[0] == "PRECEDING"
-    if whole and end == "UNBOUNDED" and sides[1] == "FOLLOWING":
+    frame = _end(node, "start", "PRECEDING"), _end(node, "end", "FOLLOWING")
+    if frame == (None, None):
         return "all", False
-    if spec.args["kind"].upper() == "RANGE" and whole and end == "CURRENT ROW":
-        return (None, True) if node.args.get("order") else ("all", False)
-    if spec.args["kind"].upper() != "ROWS" or end != "CURRENT ROW":
+    if spec.args["kind"].upper() == "RANGE" and frame == before:
+        return (before, True) if node.args.get("order") else ("all", False)
+    first, last = frame
+    if spec.args["kind"].upper() != "ROWS" or (first is not None and last is not None and first > last):
         raise refused(node, "looks at rows that are not known here", _FRAMES)
-    if whole:
-        return None, False
-    if start == "CURRENT ROW":
-        return 1, False
-    if not isinstance(start, exp.Literal) or start.is_string or not start.this.isdecimal():
+    return frame, False
+
+
+def _end(node: exp.Window, name: str, side: str) -> int | None:
+    """An end of a window's frame, from its own row; `None` for all rows on this side."""
+    spec = node.args["spec"]
+    end, given = spec.args.get(name) or "CURRENT ROW", str(spec.args.get(f"{name}_side") or "").upper()
+    if end == "CURRENT ROW":
+        return 0
+    if end == "UNBOUNDED" and given == side:
+        return None
+    if not isinstance(end, exp.Literal) or end.is_string or not end.this.isdecimal():
         raise refused(node, "looks at rows that are not known here", _FRAMES)
-    return int(start.this) + 1, False
+    return int(end.this) * (-1 if given == "PRECEDING" else 1)

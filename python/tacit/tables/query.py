@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -21,7 +21,7 @@ from tacit.tables.expressions import (
 )
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
-from tacit.tables.over import with_window
+from tacit.tables.over import with_windows
 
 if TYPE_CHECKING:
     import contextlib
@@ -96,8 +96,7 @@ class Query:
         """A table whose columns are called `alias.column`."""
         if isinstance(node, exp.Table):
             if node.name not in self.tables:
-                known = ", ".join(self.tables)
-                raise fault(ProgramError, f"SQL: there is no table {node.name!r}", f"there are {known}")
+                raise _no_table(node, self.tables)
             table = self.tables[node.name]
         else:
             table = self.table(node)
@@ -117,7 +116,7 @@ class Query:
             *node.expressions,
             *(node.args.get("group") or exp.Group()).expressions,
             *(one.this for one in ordered_by(node)),
-            *([node.args["having"].this] if node.args.get("having") else []),
+            *(node.args[part].this for part in ("having", "qualify") if node.args.get(part)),
         ]
         there = {first.alias_or_name}
         with self._clause(node.args["from_"]):
@@ -271,13 +270,14 @@ class Query:
 
     def _grouped(self, table: Table, node: exp.Select, fetch: Callable[[Table], Table]) -> Table:
         outputs: list[exp.Expr] = list(node.expressions)
-        having = getattr(node.args.get("having"), "this", None)
+        having, qualify = (getattr(node.args.get(part), "this", None) for part in ("having", "qualify"))
         group = list((node.args.get("group") or exp.Group()).expressions)
         ordered = ordered_by(node)
         names = {one.alias_or_name for one in outputs}
         hidden = [one.this for one in ordered if _output_name(one.this) not in names]
         calls: dict[str, exp.Expr] = {}
-        for part in [*outputs, *hidden, *([having] if having is not None else [])]:
+        after = [*outputs, *hidden, *([qualify] if qualify is not None else [])]
+        for part in [*after, *([having] if having is not None else [])]:
             for call in part.find_all(exp.AggFunc):
                 if not isinstance(call.parent, (exp.Window, exp.IgnoreNulls, exp.RespectNulls)):
                     calls[call.sql()] = call
@@ -291,9 +291,12 @@ class Query:
         if having is not None:
             table = table.filter(expressions.column(having))
             expressions = Expressions(table, {**expressions.known})
-        for window in [one for part in [*outputs, *hidden] for one in part.find_all(exp.Window)]:
-            with self._clause(window):
-                expressions = with_window(expressions, window)
+        windows = [one for part in after for one in part.find_all(exp.Window)]
+        expressions = with_windows(expressions, windows, self._clause)
+        if qualify is not None:
+            with self._clause(node.args["qualify"]):
+                table = expressions.table.filter(expressions.column(qualify))
+            expressions = replace(expressions, table=table)
         table = expressions.table
         columns: dict[str, Any] = {}
         for one in outputs:
@@ -395,6 +398,18 @@ class Query:
             with self._clause(limit):
                 table = table.limit(int(limit.expression.this))
         return table
+
+
+def check_tables(query: exp.Expr, known: Collection[str]) -> None:
+    """Refuses a query of a table that nobody gave."""
+    there = {name.lower() for name in (*known, *(one.alias for one in query.find_all(exp.CTE)))}
+    for one in query.find_all(exp.Table):
+        if one.name and one.name.lower() not in there:
+            raise _no_table(one, known)
+
+
+def _no_table(node: exp.Table, known: Collection[str]) -> ProgramError:
+    return fault(ProgramError, f"SQL: there is no table {node.name!r}", f"there are {', '.join(known)}")
 
 
 def _output_name(node: exp.Expr) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tacit._location import caller, fault
@@ -82,18 +83,22 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
     except ImportError:
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
     from tacit.tables.expressions import checked_clauses
-    from tacit.tables.query import Query
-    from tacit.tables.written import of_some_rows, written_out
+    from tacit.tables.query import Query, check_tables
+    from tacit.tables.written import of_some_rows, with_names, written_out
 
     schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
     try:
         read = sqlglot.parse_one(query, read="duckdb")
-        read = read.transform(of_some_rows).transform(written_out)
+        check_tables(read, tables)
+        read = with_names(read).transform(of_some_rows).transform(written_out)
         # The optimiser leaves some parts out.
         checked_clauses(read)
         optimised = optimize(read, schema=schema, dialect="duckdb")
     except SqlglotError as error:
-        raise fault(ProgramError, f"SQL: {error}") from None
+        # Terminals underline what it is about.
+        text = re.sub(r"\x1b\[\d*m", "", str(error))
+        known = "; ".join(f"{name} has {', '.join(table.columns)}" for name, table in tables.items())
+        raise fault(ProgramError, f"SQL: {text}", known if "olumn" in text else None) from None
     checked_clauses(optimised)
     return Query(tables, matches, [caller()]).table(optimised)
 

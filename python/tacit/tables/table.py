@@ -296,9 +296,15 @@ class Table(Unknown):
                     "declare it as a category, or put the rows in order after the run",
                 )
             words += words_of(self[name], descending=falls)
-        for name in self.facts.tell_apart(columns, self.columns):
+        line = tuple(zip(columns, down, strict=True))
+        if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):
+            table = self.leading()
+            return table._with(facts=replace(table.facts, settled=frozenset()))
+        others = self.facts.tell_apart(columns, self.columns)
+        for name in others:
             words += words_of(self[name])
-        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset()))
+        line += tuple((name, False) for name in others)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
     def limit(self, rows: int) -> Table:
@@ -324,9 +330,9 @@ class Table(Unknown):
         partition_by: str | Sequence[str] = (),
         order_by: str | Sequence[str] = (),
         descending: bool | Sequence[bool] = False,
-        rows: int | Literal["all"] | None = None,
+        rows: int | Literal["all"] | tuple[int | None, int | None] | None = None,
     ) -> Table:
-        """One more column: an aggregate of the rows before each one, and itself.
+        """One more column: an aggregate of the rows before each one and itself, or others beside.
 
         Args:
             name: What the new column is called.
@@ -334,12 +340,14 @@ class Table(Unknown):
                 for ranks.
             how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
                 in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
-                what the row before or after has, `rows` places away: null, if there is none.
+                what the row before or after has, `rows` places away: null, if there is none; "first",
+                what the first row has.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.
-            rows: How many rows are looked at, this one included; "all" for those after it, too. If not given,
-                all before.
+            rows: How many rows are looked at, this one included; "all" for those after it, too; or the first
+                and the last of them, from this one: (-2, 2) for two on each side, `None` for all there. If
+                not given, all before.
         """
         from tacit.tables.windows import windowed
 
@@ -364,7 +372,9 @@ class Table(Unknown):
     def sorted_by(self, keys: list[Tensor], facts: Facts) -> Table:
         """The rows in ascending order of keys; facts of their order are those given."""
         _, tensors = sort_rows(keys, self.tensors())
-        kept = replace(self.facts, order=facts.order, leading=facts.leading, settled=facts.settled)
+        kept = replace(
+            self.facts, order=facts.order, leading=facts.leading, settled=facts.settled, line=facts.line
+        )
         return self.with_tensors(tensors, kept)
 
     @at_one_line
@@ -373,7 +383,8 @@ class Table(Unknown):
         if self.facts.leading:
             return self
         valid, rest = compact(self.valid, self.tensors()[1:], len(self))
-        return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=()))
+        line = self.facts.line or tuple((name, False) for name in self.facts.order)
+        return self.with_tensors([valid, *rest], replace(self.facts, leading=True, order=(), line=line))
 
     @at_one_line
     def settled(self) -> Table:
@@ -382,7 +393,8 @@ class Table(Unknown):
             return self.leading()
         by = self.facts.tell_apart((), self.columns)
         words = [(1 - self.valid, 2), *(word for name in by for word in words_of(self[name]))]
-        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(by)))
+        line = tuple((name, False) for name in by)
+        return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(by), line=line))
 
     def _renamed(self, columns: Mapping[str, Column], names: Mapping[str, str]) -> Table:
         """Some of the columns, under other names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from tacit.errors import ProgramError
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
 from tacit.tables.groups import _back, _check, _neutral, _raw, _there
-from tacit.tables.sorting import differs_from_previous, packed, running, shifted_down, words_of
+from tacit.tables.orders import wish
+from tacit.tables.sorting import differs_from_previous, either, packed, running, shifted_down, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from tacit._tensor import Tensor
     from tacit.tables.table import Table
 
+Frame: TypeAlias = "tuple[int | None, int | None]"
+"""The first and the last row that is looked at, from one's own; `None` for all on that side."""
+
 HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
-BESIDE = ("lag", "lead")
+BESIDE = ("lag", "lead", "first")
 
 
 def windowed(
@@ -34,12 +38,12 @@ def windowed(
     partition_by: str | Sequence[str],
     order_by: str | Sequence[str],
     descending: bool | Sequence[bool],
-    rows: int | str | None,
+    rows: int | str | Frame | None,
     *,
     any_order: bool = False,
     peers: bool = False,
 ) -> Table:
-    """`Table.window`: a sort, then sums of each row and those before, as many as doublings reach.
+    """`Table.window`: a sort, then sums of each row and those beside, as many as doublings reach.
 
     With `any_order` it doesn't matter which of the rows that are in no order comes first. With `peers` rows
     that are in no order have the same result, of all of them and those before.
@@ -49,28 +53,21 @@ def windowed(
     if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS)):
         known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {' or '.join(RANKS)} without one"
         raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
-    if rows not in (None, "all") and (type(rows) is not int or rows < 1):
-        raise fault(ProgramError, f"rows={rows!r}: a number of rows is needed, or 'all'")
+    frame = _frame(rows)
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):
         raise fault(ProgramError, f"a {how} is of all rows before, in an order", "say order_by, without rows")
-    if how in BESIDE and (not order or rows == "all"):
+    if how == "first" and (not order or rows is not None):
+        raise fault(ProgramError, "a first one is of all rows, in an order", "say order_by, without rows")
+    if how in BESIDE and (not order or not isinstance(rows, int | None)):
         raise fault(ProgramError, f"a {how} is so many rows away, in an order", "say order_by, and rows=2")
     down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
     if len(down) != len(order):
         raise fault(ProgramError, f"{len(down)} directions for {len(order)} columns of order_by")
     if partition or order:
-        # What a row comes after has to follow from what is in the rows, not from where they stood.
-        others = () if any_order else table.facts.tell_apart((*partition, *order), table.columns)
-        words = [(1 - table.valid, 2)]
-        for key in partition:
-            words += words_of(table[key])
-        for key, falls in zip(order, down, strict=True):
-            words += words_of(table[key], descending=falls)
-        for key in others:
-            words += words_of(table[key])
-        by = None if any_order else frozenset((*partition, *order, *others))
-        table = table.sorted_by(packed(words), Facts(leading=True, settled=by))
+        # Ranks and what equal rows share are the same in whichever order those are.
+        alone = any_order or peers or how in RANKS
+        table = _in_line(table, partition, list(zip(order, down, strict=True)), any_order, alone)
     elif not any_order:
         table = table.settled()
     starts = _starts(table, partition)
@@ -79,19 +76,71 @@ def windowed(
         value = _ranked(table, how, starts, alike)
     elif how in BESIDE:
         assert column is not None
-        away = rows if isinstance(rows, int) else 1
-        value = _beside(table, table[column], starts, away, later=how == "lead")
+        if how == "first":
+            whole = table[column]
+            value = whole.with_tensors([running(starts, one, lambda a, _: a) for one in whole.tensors()])
+        else:
+            away = rows if isinstance(rows, int) else 1
+            value = _beside(table, table[column], starts, away, later=how == "lead")
     else:
         source = None if column is None else table[column]
+        if source is not None:
+            _check(how, source)
         looked = []
         for one in ("sum", "count") if how == "mean" else (how,):
-            back = _looked_back(table, source, one, starts, rows if isinstance(rows, int) else None)
+            back = _looked_around(table, source, one, starts, frame)
             if rows == "all" or peers:
                 back = _spread_back(back, starts if rows == "all" else alike)
             looked.append(back)
         value = looked[0] / looked[1] if how == "mean" else looked[0]
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
+
+
+def _frame(rows: int | str | Frame | None) -> Frame:
+    """Which rows are looked at.
+
+    Raises:
+        ProgramError: None are.
+    """
+    if rows is None or rows == "all":
+        return None, 0
+    if type(rows) is int and rows >= 1:
+        return 1 - rows, 0
+    if isinstance(rows, tuple) and len(rows) == 2 and all(one is None or type(one) is int for one in rows):
+        first, last = rows
+        if first is None or last is None or first <= last:
+            return first, last
+    raise fault(
+        ProgramError,
+        f"rows={rows!r}: a number of rows is needed, or 'all', or the first and the last, as (-2, 2)",
+    )
+
+
+def _in_line(
+    table: Table, partition: Sequence[str], order: Sequence[tuple[str, bool]], any_order: bool, alone: bool
+) -> Table:
+    """The rows that count first, each partition's together and in its order: a sort, unless they are.
+
+    With `alone` it doesn't matter which of the rows that are in no order comes first; with `any_order` they
+    aren't put in one, either.
+    """
+    keys = (*partition, *(key for key, _ in order))
+    unique = table.facts.is_unique(keys)
+    if (alone or unique) and not any(falls for _, falls in order):
+        wish(table, keys)
+    free = alone or unique or table.facts.is_settled_by(table.columns)
+    if free and table.facts.is_in_line(partition, order):
+        table = table.leading()
+        return table._with(facts=replace(table.facts, settled=frozenset(keys))) if unique else table
+    # What a row comes after has to follow from what is in the rows, not from where they stood.
+    others = () if any_order else table.facts.tell_apart(keys, table.columns)
+    line = (*((key, False) for key in partition), *order, *((key, False) for key in others))
+    words = [(1 - table.valid, 2)]
+    for key, falls in line:
+        words += words_of(table[key], descending=falls)
+    by = None if any_order else frozenset((*keys, *others))
+    return table.sorted_by(packed(words), Facts(leading=True, settled=by, line=line))
 
 
 def _starts(table: Table, keys: Sequence[str]) -> Tensor:
@@ -107,8 +156,8 @@ def _starts(table: Table, keys: Sequence[str]) -> Tensor:
 def _ranked(table: Table, how: str, starts: Tensor, alike: Tensor) -> Column:
     """How many rows come before those like this one, and one; or how many different ones do."""
     if how == "dense_rank":
-        return made("integer", _joined_back(alike + 0, starts, lambda a, b: a + b, None, 0))
-    place = _joined_back(table.valid + 0, starts, lambda a, b: a + b, None, 0)
+        return made("integer", running(starts, alike + 0, lambda a, b: a + b))
+    place = running(starts, table.valid + 0, lambda a, b: a + b)
     return made("integer", running(alike, place, lambda first, _: first))
 
 
@@ -120,18 +169,22 @@ def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: b
     if later:
         starts = _ends(starts)
         there, parts = there[::-1], [one[::-1] for one in parts]
-    # Whether one of the last `reach` rows is the first of its partition.
-    begun, reach = starts, 1
-    while reach < away:
-        further = min(reach, away - reach)
-        begun, reach = begun | shifted_down(begun, False, further), reach + further
-    there = ~begun & shifted_down(there, False, away)
+    there = ~_begun(starts, away) & shifted_down(there, False, away)
     if away < len(there):
         # What the first ones have is null, and in range.
         parts = [concatenate([one[:away], one[:-away]]) for one in parts]
     if later:
         there, parts = there[::-1], [one[::-1] for one in parts]
     return Column(source.type, tuple(parts), there)
+
+
+def _begun(starts: Tensor, rows: int) -> Tensor:
+    """Whether one of the last so many rows is the first of its partition."""
+    reach = 1
+    while reach < rows:
+        further = min(reach, rows - reach)
+        starts, reach = starts | shifted_down(starts, False, further), reach + further
+    return starts
 
 
 def _ends(starts: Tensor) -> Tensor:
@@ -147,32 +200,59 @@ def _spread_back(column: Column, starts: Tensor) -> Column:
     )
 
 
-def _looked_back(table: Table, source: Column | None, how: str, starts: Tensor, rows: int | None) -> Column:
+def _looked_around(table: Table, source: Column | None, how: str, starts: Tensor, frame: Frame) -> Column:
     there = _there(table.valid, source)
     assert there is not None
     if source is None or how == "count":
-        return made("integer", _joined_back(there + 0, starts, lambda a, b: a + b, rows, 0))
-    _check(how, source)
+        return made("integer", _joined(there + 0, starts, lambda a, b: a + b, frame, 0))
     raw = _raw(source)
     neutral = _neutral(how, raw)
     filled = where(there, raw, neutral)
     join = {"sum": lambda a, b: a + b, "min": minimum, "max": maximum}[how]
-    result = _joined_back(filled, starts, join, rows, neutral)
+    result = _joined(filled, starts, join, frame, neutral)
     valid = None
-    if source.valid is not None:
-        valid = _joined_back(there, starts, lambda a, b: a | b, rows, False)
+    first, last = frame
+    if source.valid is not None or (first or 0) > 0 or (last or 0) < 0:
+        valid = _joined(there, starts, either, frame, False)
     return _back(source, result, valid)
 
 
-def _joined_back(values: Tensor, starts: Tensor, join: Any, rows: int | None, neutral: Any) -> Tensor:
-    if rows is None:
+def _joined(values: Tensor, starts: Tensor, join: Any, frame: Frame, neutral: Any) -> Tensor:
+    """What `join` makes of the values of a partition from one place beside each row to another."""
+    first, last = frame
+    if first is not None and first > 0:
+        turned = None if last is None else -last, -first
+        return _joined(values[::-1], _ends(starts), join, turned, neutral)[::-1]
+    if last is None or last > 0:
+        ahead = _joined(values, starts, join, (1, last), neutral)
+        both: Tensor = join(_joined(values, starts, join, (first, 0), neutral), ahead)
+        return both
+    if last < 0:
+        away = min(-last, len(values))
+        values = _kept(~_begun(starts, away), shifted_down(values, neutral, away), neutral)
+    if first is None:
         return running(starts, values, join)
-    result, before = values, values
-    for _ in range(min(rows, len(values)) - 1):
-        # What has come across a start once is neutral from then on.
-        before = _kept(~starts, shifted_down(before, neutral), neutral)
-        result = join(before, result)
-    return result
+    return _of_last(values, starts, join, last - first + 1, neutral)
+
+
+def _of_last(values: Tensor, starts: Tensor, join: Any, rows: int, neutral: Any) -> Tensor:
+    """What `join` makes of the values of the last so many rows, by doublings."""
+    rows, taken = min(rows, len(values)), 0
+    result = crossed = None
+    # Of the last `reach` rows, and whether one of them is the first of its partition.
+    whole, begun, reach = values, starts, 1
+    while True:
+        if rows & reach:
+            if result is None or crossed is None:
+                result, crossed = whole, begun
+            else:
+                result = join(_kept(~crossed, shifted_down(whole, neutral, taken), neutral), result)
+                crossed = crossed | shifted_down(begun, False, taken)
+            taken += reach
+        if taken == rows and result is not None:
+            return result
+        whole = join(_kept(~begun, shifted_down(whole, neutral, reach), neutral), whole)
+        begun, reach = begun | shifted_down(begun, False, reach), 2 * reach
 
 
 def _kept(condition: Tensor, values: Tensor, neutral: Any) -> Tensor:

@@ -8,16 +8,31 @@ from tacit.tables.expressions import refused
 
 _BOOLS = exp.LogicalOr, exp.LogicalAnd
 _ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
+_SHARES = exp.PercentRank, exp.CumeDist
 _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
+
+_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS
+
+
+def with_names(query: exp.Expr) -> exp.Expr:
+    """A query whose result calls what has no name as it is written: `sum(x)`."""
+    shown = query
+    while isinstance(shown, (exp.Union, exp.Subquery)):
+        shown = shown.this
+    if isinstance(shown, exp.Select):
+        texts = [one.output_name or one.sql(dialect="duckdb").lower() for one in shown.expressions]
+        for one, text in zip(list(shown.expressions), texts, strict=True):
+            # Names of what is revealed have these marks behind them.
+            if not one.output_name and texts.count(text) == 1 and not set(text) & set("#?"):
+                one.replace(exp.alias_(one.copy(), text, quoted=True))
+    return query
 
 
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.CountIf):
         return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
-    if not isinstance(node, exp.Filter) or not isinstance(
-        node.this, (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max, *_BOOLS, *_SPREADS)
-    ):
+    if not isinstance(node, exp.Filter) or not isinstance(node.this, _OF_VALUES):
         return node
     call, condition = node.this.copy(), node.expression.this
     whole = call.this
@@ -32,6 +47,8 @@ def written_out(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Select) and node.args.get("windows"):
         return _with_whole_windows(node)
     call = node.this if isinstance(node, exp.Window) else node
+    if call is not node and isinstance(call, _SHARES) and not call.expressions:
+        return _share(node, call)
     if not isinstance(call, (*_BOOLS, *_SPREADS)) or isinstance(call.this, exp.Distinct):
         return node
 
@@ -62,6 +79,20 @@ def written_out(node: exp.Expr) -> exp.Expr:
     not_less = exp.Greatest(this=over, expressions=[exp.Literal.number(0)])
     variance = exp.Div(this=not_less, expression=exp.paren(pairs))
     return exp.Sqrt(this=variance) if isinstance(call, _ROOTS) else exp.paren(variance)
+
+
+def _share(node: exp.Expr, call: exp.Expr) -> exp.Expr:
+    """How many rows are before one in its order, or not after it, as a part of all."""
+    one = exp.Literal.number(1)
+    counted, whole = node.copy(), node.copy()
+    for window, what in ((counted, exp.Count(this=exp.Star())), (whole, exp.Count(this=exp.Star()))):
+        window.set("this", what)
+    whole.set("order", None)
+    if isinstance(call, exp.CumeDist):
+        return exp.paren(exp.Div(this=counted, expression=whole))
+    counted.set("this", exp.Rank())
+    others = exp.Greatest(this=exp.Sub(this=whole, expression=one), expressions=[one.copy()])
+    return exp.paren(exp.Div(this=exp.paren(exp.Sub(this=counted, expression=one.copy())), expression=others))
 
 
 def _with_whole_windows(query: exp.Select) -> exp.Select:
