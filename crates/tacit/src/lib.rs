@@ -112,5 +112,5 @@ pub mod circuit {
 /// Deployments: keys and configurations of their endpoints, and what is told while they meet.
 pub mod setup {
     pub use tacit_net::setup::{Config, Note, Notes, SetupError, init, quiet};
-    pub use tacit_net::{Limits, Profile};
+    pub use tacit_net::{Limits, Profile, UnknownNetwork, load_profile};
 }
