@@ -221,6 +221,7 @@ fn main() -> Result<(), Failure> {
             batch: 1,
             window: Duration::ZERO,
             runs: None,
+            memory: None,
             open: Vec::new(),
             holdings: Holdings { store: None, state: Some((State::new(), Fill::new())) },
         };

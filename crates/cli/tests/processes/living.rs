@@ -170,6 +170,11 @@ fn ticks(Serves(process): &Serves) -> u64 {
 pub(crate) fn a_deployment_lives_by_its_commands() {
     let house = House::new();
     house.make();
+    let (ask, config, state) = (house.path("ask.plan"), house.config("P0"), house.path("P0/state"));
+    let small = ["serve", &ask, "--config", &config, "--state", &state, "--open", "guest", "--memory", "10"];
+    let refused = tacit(&small);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("4 runs at a time; allowed are 10"), "{told}");
     let together = ["--together", "2", "--window-ms", WINDOW_MS];
     let servers = [0, 1, 2].map(|party| house.serve(party, &together, Stdio::null()));
     let deadline = Instant::now() + Duration::from_secs(30);

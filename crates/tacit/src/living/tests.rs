@@ -110,7 +110,7 @@ impl House {
         let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings::default());
         let (batch, window) = (self.batch, LONG);
         let serving =
-            Serving { protocol, at_once: 3, queue, batch, window, runs, open, holdings };
+            Serving { protocol, at_once: 3, queue, batch, window, runs, memory: None, open, holdings };
         Server::open(&self.party(number), vec![offer], serving)
     }
 }
@@ -468,7 +468,7 @@ fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
         let (protocol, queue, runs) = (PROTOCOL.to_owned(), QUEUE, None);
         let (batch, window) = (1, LONG);
         let serving =
-            Serving { protocol, at_once: 1, queue, batch, window, runs, open, holdings };
+            Serving { protocol, at_once: 1, queue, batch, window, runs, memory: None, open, holdings };
         let refused = Server::open(&house.party(0), vec![offer], serving).map(drop);
         assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(name)), "{refused:?}");
     }

@@ -18,6 +18,7 @@ fn desk(attempts: usize) -> Desk {
         batch: 1,
         window: Duration::ZERO,
         runs: None,
+        memory: None,
         open: vec!["x".into(), "y".into()],
         holdings: Holdings::default(),
     };
