@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::advanced::net::{Phase, Profile};
+use tacit::advanced::net::{Phase, load_profile};
 use tacit::{
     Comparison, Compiled, Error, Fill, Filling, Instance, Making, Report, Residents, Standing, State,
     StorePath, select_for,
@@ -226,7 +226,7 @@ pub(crate) fn pick(
     making: Making,
 ) -> Result<Option<Comparison>, Error> {
     let Some(net) = net else { return Ok(None) };
-    let net = Profile::load(net).map_err(|error| Error::Refused(error.to_string()))?;
+    let net = load_profile(net).map_err(|error| Error::Refused(error.to_string()))?;
     let selection = select_for(compiled, protocol, parties, &net, making)?;
     *protocol = selection.protocol;
     Ok(selection.comparison)

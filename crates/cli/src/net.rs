@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
-use tacit::advanced::net::Profile;
+use tacit::advanced::net::{Profile, load_profile};
 use tacit::{Comparison, Compiled, Making, Selection, players, protocol, select_for};
 
 /// The network that something is picked for.
@@ -63,5 +63,5 @@ impl CostNet {
 
 /// The network that is described so.
 pub(crate) fn load(net: &str) -> Result<Profile, Failure> {
-    Profile::load(net).map_err(|error| Failure::usage(error.to_string()))
+    load_profile(net).map_err(|error| Failure::usage(error.to_string()))
 }

@@ -56,6 +56,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         batch: args.together.into(),
         window: Duration::from_millis(args.window_ms),
         runs: args.runs,
+        memory: args.memory,
         open: args.open.clone(),
         holdings,
     };

@@ -12,6 +12,8 @@ use tacit::program::{Builder, Dtype, Range, Recipient};
 
 #[path = "processes/factories.rs"]
 mod factories;
+#[path = "processes/killed.rs"]
+mod killed;
 #[path = "processes/living.rs"]
 mod living;
 #[path = "processes/material.rs"]
@@ -36,7 +38,7 @@ const LONGEST: Duration = Duration::from_mins(5);
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 31] = [
+    let tests: [(&str, fn()); 32] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -60,6 +62,7 @@ fn main() {
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers::servers_answer_one_run_after_another),
         ("a deployment lives by its commands", living::a_deployment_lives_by_its_commands),
+        ("a server that is killed leaves one version", killed::a_server_that_is_killed_leaves_one_version),
         ("servers log and count", observed::servers_log_and_count_and_tell_no_secret),
         (
             "a server stops after failed checks and attempts",

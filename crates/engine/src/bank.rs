@@ -115,7 +115,15 @@ impl Bank {
     /// Takes all memory that the plan will need, so that none has to come from the system in the middle of a run:
     /// there a fresh page costs more than what is computed on it. Goes through the plan's registers in its order.
     pub fn reserve(&mut self) {
-        let plan = self.plan.clone();
+        self.places = Self::lay_out(&self.plan).end();
+    }
+
+    /// The bytes that it takes for a plan.
+    pub fn bytes_of(plan: &Plan) -> u64 {
+        Self::lay_out(plan).bytes()
+    }
+
+    fn lay_out(plan: &Plan) -> LayOut {
         let mut layout = LayOut::new(plan.registers.len());
         let make = |layout: &mut LayOut, reg: Reg| layout.make(reg, bytes_of(plan.register(reg)));
         let public = plan.public_inputs.iter().map(|input| input.reg);
@@ -132,7 +140,7 @@ impl Bank {
             }
             level.free.iter().for_each(|&reg| layout.free(reg));
         }
-        self.places = layout.end();
+        layout
     }
 
     /// A register's shape.

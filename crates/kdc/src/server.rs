@@ -362,6 +362,7 @@ impl Server {
             batch: 1,
             window: Duration::ZERO,
             runs: None,
+            memory: None,
             open: Vec::new(),
             holdings: Holdings { store: None, state: Some((state, Fill::new())) },
         };

@@ -49,6 +49,7 @@ mod error;
 mod lane;
 mod limits;
 mod mesh;
+mod named;
 mod pool;
 mod tls;
 
@@ -58,6 +59,7 @@ pub use frame::{Frame, FrameKind};
 pub use lane::{AbortFlag, Lane, MAX_LANES};
 pub use limits::Limits;
 pub use mesh::Mesh;
+pub use named::{UnknownNetwork, load_profile};
 pub use shape::Shaped;
-pub use tacit_wire::{At, Phase, Profile, Shape};
+pub use tacit_wire::{At, Phase, Profile, ProfileError, Shape};
 pub use transport::{Event, Transport};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Deployment, SOON, worlds};
 use tacit_net::setup::Security;
-use tacit_net::{At, ErrorKind, Limits, Mesh, Phase, Profile, Shaped, Transport, memory};
+use tacit_net::{At, ErrorKind, Limits, Mesh, Phase, Shaped, Transport, load_profile, memory};
 
 /// Runs every mesh in a thread of its own; the results in their order.
 fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: impl Fn(Mesh) -> T + Copy + Send + 'static) -> Vec<T> {
@@ -280,7 +280,7 @@ fn boxed(transport: impl Transport + 'static) -> Box<dyn Transport> {
 
 #[test]
 fn shaped_links_take_their_time() {
-    let profile = Profile::load("60ms,80mbit").unwrap();
+    let profile = load_profile("60ms,80mbit").unwrap();
     let names: Vec<String> = (0..3).map(|party| format!("P{party}")).collect();
     let tcp = Deployment::new(3, 0).with(Security::Tcp);
     let memory: Vec<Box<dyn Transport>> = memory::mesh(3, 0).into_iter().map(boxed).collect();

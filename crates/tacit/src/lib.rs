@@ -28,6 +28,7 @@
 //! | --- | --- |
 //! | run a program as one party or client of a deployment | [`setup::init`], [`Seat`], the example `deployment` |
 //! | serve programs as a party of a deployment | [`Server`] |
+//! | run what all parties want, each by a policy of its own | [`Asker`], the example `key_service` |
 //! | know what it costs | [`price`], the example `richer` |
 //! | keep a program in a file, for commands and other parties | [`SavedPlan`], the example `save_plan` |
 //! | make material ahead of runs | [`Seat::offline`], [`Seat::run_stored`], [`StorePath`] |
@@ -112,5 +113,5 @@ pub mod circuit {
 /// Deployments: keys and configurations of their endpoints, and what is told while they meet.
 pub mod setup {
     pub use tacit_net::setup::{Config, Note, Notes, SetupError, init, quiet};
-    pub use tacit_net::{Limits, Profile};
+    pub use tacit_net::{Limits, Profile, UnknownNetwork, load_profile};
 }

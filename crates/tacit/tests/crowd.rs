@@ -49,6 +49,7 @@ fn serving() -> Serving {
         batch: 1,
         window: Duration::ZERO,
         runs: None,
+        memory: None,
         open: vec!["guest".to_owned()],
         holdings: Holdings::default(),
     }

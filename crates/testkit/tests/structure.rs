@@ -325,6 +325,19 @@ fn operations_are_known_by_name_in_few_rooms() {
     }
 }
 
+#[test]
+fn what_a_browser_computes_with_does_no_io() {
+    let members = members();
+    for file in
+        ["tacit-kernel", "tacit-wire", "tacit-client"].map(|name| sources(&members[name].folder)).concat()
+    {
+        for line in shipped(&file) {
+            let is_io = ["std::fs", "std::io", "std::net", "std::process"].iter().any(|io| line.contains(io));
+            assert!(!is_io, "{}: {line}", place_of(&file));
+        }
+    }
+}
+
 /// The most lines of a file.
 const MOST_LINES: usize = 600;
 

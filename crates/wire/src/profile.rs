@@ -1,8 +1,6 @@
 //! What a network is like: how fast each pair's link is.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -97,23 +95,6 @@ impl Profile {
     /// These pairs' shapes; of other links nothing is known.
     pub fn of_pairs(pairs: Vec<(String, String, Shape)>) -> Self {
         Self { default: None, pairs }
-    }
-
-    /// Reads what a user names: a shape for all links, or else a file as [`Profile::parse`] reads it.
-    ///
-    /// # Errors
-    /// If it is neither, or the file is wrong.
-    pub fn load(text: &str) -> Result<Self, ProfileError> {
-        let error = match text.parse() {
-            Ok(shape) => return Ok(Self::uniform(shape)),
-            Err(error) => error,
-        };
-        if !Path::new(text).is_file() {
-            return Err(ProfileError { detail: format!("{error}, or a file") });
-        }
-        let content =
-            fs::read_to_string(text).map_err(|error| ProfileError { detail: format!("{text}: {error}") })?;
-        Self::parse(&content).map_err(|error| ProfileError { detail: format!("{text}: {error}") })
     }
 
     /// Reads a profile with a shape per pair. Links that are not named have the default, or no shape if there
@@ -216,12 +197,10 @@ mod tests {
         let twice = format!("{text}\n[[pair]]\nbetween = [\"P2\", \"P0\"]\nnet = \"lan\"");
         assert!(Profile::parse(&twice).unwrap_err().to_string().contains("named twice"));
         assert!(Profile::parse("speed = 1").is_err());
-        assert_eq!(Profile::load("lan"), Ok(Profile::uniform(Shape::LAN)));
         let half = profile.shared_by(2);
         let fifty = Shape { bandwidth: 50_000_000, ..Shape::WAN };
         assert_eq!(half.between("P0", "P2"), Some(fifty));
         assert_eq!(half.between("P0", "P1").map(|shape| shape.bandwidth), Some(500_000_000));
         assert_eq!(Profile::uniform(least).shared_by(64).between("P0", "P1"), Some(least));
-        assert!(Profile::load("/nowhere").unwrap_err().to_string().ends_with("or a file"));
     }
 }

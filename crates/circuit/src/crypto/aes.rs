@@ -39,6 +39,7 @@ use super::bytes;
 
 /// The key's length, and with it the number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Variant {
     /// A key of 16 bytes and 10 rounds.
     Aes128,

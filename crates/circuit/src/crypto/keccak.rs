@@ -21,6 +21,7 @@ use crate::{Builder, Wire};
 /// A function on messages of any length: Keccak's sponge with the capacity and the suffix that tell it apart
 /// (section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Hash {
     /// SHA3-256.
     Sha3_256,

@@ -31,6 +31,7 @@ use super::bytes;
 
 /// Which hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Hash {
     /// SHA-1: 20 bytes. Collisions are known; HMAC and old protocols use it still.
     Sha1,

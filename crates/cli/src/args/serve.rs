@@ -55,6 +55,10 @@ pub(crate) struct ServeArgs {
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
+    /// Refuse programs of which all runs under way could take more bytes of memory than so many: registers of one component
+    /// of the sharing, times --together, times --at-once
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) memory: Option<u64>,
     /// Stop after so many runs that ended in the middle of a check; a check that fails stops the server in any case
     #[arg(long, value_name = "N", default_value_t = tacit::MOST_ATTEMPTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) attempts: u64,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tacit::advanced::engine::executor::Unobserved;
 use tacit::advanced::engine::{Clear, Protocol};
-use tacit::advanced::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
+use tacit::advanced::net::{Limits, Mesh, Phase, Shaped, Transport, load_profile};
 use tacit::program::Cost;
 use tacit::{
     Compiled, Endpoint, Error, Feed, Fill, Making, Residents, Source, State, Strand, Stream, admitted_lanes,
@@ -145,7 +145,7 @@ impl Bench {
         let links = gather()?;
         let names = &self.spec.parties;
         let name = &names[me];
-        let profile = self.spec.net.as_ref().map(|net| Profile::load(net)).transpose();
+        let profile = self.spec.net.as_ref().map(|net| load_profile(net)).transpose();
         let profile = profile.map_err(|error| Error::Refused(error.to_string()))?;
         let profile = profile.map(|profile| profile.shared_by(self.spec.lanes));
         let gate = Gate::new(self.lanes.len());

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use std::time::Duration;
-use tacit::advanced::net::{MAX_LANES, Profile};
+use tacit::advanced::net::{MAX_LANES, Profile, load_profile};
 use tacit::advanced::program::Feature;
 use tacit::advanced::program::plan::WINDOW;
 use tacit::program::Modulus;
@@ -263,7 +263,7 @@ impl BenchArgs {
                 what.pieces()
             )));
         }
-        let profile = net.as_ref().map(|net| Profile::load(net)).transpose();
+        let profile = net.as_ref().map(|net| load_profile(net)).transpose();
         let profile = profile.map_err(|error| Failure::usage(format!("--net: {error}")))?;
         let shaped = || profile.map_or(WINDOW, |profile| window(&profile.shared_by(lanes), &parties));
         Ok(Spec {
@@ -585,7 +585,7 @@ mod tests {
     #[test]
     fn a_window_holds_what_the_widest_pair_does() {
         let parties = ["P0", "P1", "P2"].map(str::to_owned);
-        let of = |net: &str, lanes| window(&Profile::load(net).unwrap().shared_by(lanes), &parties);
+        let of = |net: &str, lanes| window(&load_profile(net).unwrap().shared_by(lanes), &parties);
         assert_eq!(of("wan", 1), 500_000);
         assert_eq!(of("wan", 2), 250_000);
         assert_eq!(of("lan", 1), WINDOW);

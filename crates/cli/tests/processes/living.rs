@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 use tacit::SavedPlan;
 use tacit::program::{Builder, Dtype, NodeId, Program, Range, Recipient, Uses};
@@ -53,10 +53,10 @@ fn ask() -> Program {
 }
 
 /// A deployment of three parties and alice, and dave with a key of his own, whom nobody knows.
-struct House(tempfile::TempDir);
+pub(crate) struct House(tempfile::TempDir);
 
 impl House {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let house = Self(tempfile::tempdir().unwrap());
         let port = FIRST.to_string();
         object(&["init", &house.path(""), "--clients", "alice", "--port", &port, "--json"]);
@@ -82,16 +82,16 @@ impl House {
         house
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.path().join(name).display().to_string()
     }
 
-    fn config(&self, name: &str) -> String {
+    pub(crate) fn config(&self, name: &str) -> String {
         self.path(&format!("{name}/parties.toml"))
     }
 
     /// The parties keep the table, in a run that all begin by hand.
-    fn make(&self) {
+    pub(crate) fn make(&self) {
         let run = |party: usize| {
             let (config, state) = (self.config(&format!("P{party}")), self.path(&format!("P{party}/state")));
             let (plan, input) = (self.path("make.plan"), format!("x={}", self.path("low.npy")));
@@ -104,21 +104,21 @@ impl House {
         }
     }
 
-    fn serve(&self, party: u16) -> Serves {
+    /// A server, watched and logging.
+    pub(crate) fn serve(&self, party: u16, more: &[&str], log: Stdio) -> Serves {
         let name = format!("P{party}");
         let (config, state) = (self.config(&name), self.path(&format!("{name}/state")));
         let (put, ask, metrics) =
             (self.path("put.plan"), self.path("ask.plan"), format!("127.0.0.1:{}", METRICS + party));
         let own = ["serve", &put, &ask, "--config", &config, "--state", &state, "--json"];
         let chosen = ["--kept", "keys=table[*]", "--rows", "table[*]", "--open", "guest"];
-        let together = ["--together", "2", "--window-ms", WINDOW_MS];
         let watched = ["--log", "json", "--metrics", &metrics];
-        let mut serves = command(&[&own[..], &chosen, &together, &watched].concat());
-        Serves(Some(serves.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()))
+        let mut serves = command(&[&own[..], &chosen, &watched, more].concat());
+        Serves(Some(serves.stdout(Stdio::piped()).stderr(log).spawn().unwrap()))
     }
 
     /// A client's process that asks for a plan.
-    fn asks(&self, client: &str, plan: &str, numbers: &str, more: &[&str]) -> Child {
+    pub(crate) fn asks(&self, client: &str, plan: &str, numbers: &str, more: &[&str]) -> Child {
         let (plan, input) = (self.path(plan), format!("x={}", self.path(numbers)));
         let config = self.config(client);
         let args = ["run", &plan, "--config", &config, "--plays", "guest", "--input", &input, "--json"];
@@ -127,7 +127,16 @@ impl House {
 }
 
 /// A server's process, which ends with the test.
-struct Serves(Option<Child>);
+pub(crate) struct Serves(pub(crate) Option<Child>);
+
+impl Serves {
+    /// Ends it, once what is under way has ended.
+    pub(crate) fn ends(mut self) -> Output {
+        let server = self.0.take().unwrap();
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        server.wait_with_output().unwrap()
+    }
+}
 
 impl Drop for Serves {
     fn drop(&mut self) {
@@ -139,7 +148,7 @@ impl Drop for Serves {
 }
 
 /// What a client's process learns, or its words.
-fn learns(client: Child) -> Result<Json, String> {
+pub(crate) fn learns(client: Child) -> Result<Json, String> {
     let output = client.wait_with_output().unwrap();
     if !output.status.success() {
         let says = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
@@ -161,7 +170,13 @@ fn ticks(Serves(process): &Serves) -> u64 {
 pub(crate) fn a_deployment_lives_by_its_commands() {
     let house = House::new();
     house.make();
-    let servers = [0, 1, 2].map(|party| house.serve(party));
+    let (ask, config, state) = (house.path("ask.plan"), house.config("P0"), house.path("P0/state"));
+    let small = ["serve", &ask, "--config", &config, "--state", &state, "--open", "guest", "--memory", "10"];
+    let refused = tacit(&small);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && told.contains("4 runs at a time; allowed are 10"), "{told}");
+    let together = ["--together", "2", "--window-ms", WINDOW_MS];
+    let servers = [0, 1, 2].map(|party| house.serve(party, &together, Stdio::null()));
     let deadline = Instant::now() + Duration::from_secs(30);
     while (0..3).any(|party| TcpStream::connect(("127.0.0.1", METRICS + party)).is_err()) {
         assert!(Instant::now() < deadline, "the servers don't come");
@@ -222,10 +237,8 @@ pub(crate) fn a_deployment_lives_by_its_commands() {
     let beside = tacit(&["state", "list", &state, "--config", &config]);
     assert!(beside.status.success(), "{beside:?}");
 
-    for mut server in servers {
-        let server = server.0.take().unwrap();
-        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
-        let output = server.wait_with_output().unwrap();
+    for server in servers {
+        let output = server.ends();
         assert!(output.status.success(), "{output:?}");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

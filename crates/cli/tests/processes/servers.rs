@@ -129,8 +129,17 @@ pub(crate) fn a_server_stops_after_failed_checks_and_attempts() {
         let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
         let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
         let (open, window) = (Vec::new(), Duration::ZERO);
-        let serving =
-            Serving { protocol, at_once: 4, queue: QUEUE, batch: 1, window, runs: None, open, holdings };
+        let serving = Serving {
+            protocol,
+            at_once: 4,
+            queue: QUEUE,
+            batch: 1,
+            window,
+            runs: None,
+            memory: None,
+            open,
+            holdings,
+        };
         let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
         corrupt.stop_after(None);
         corrupt.wrap(move |links| {

@@ -106,6 +106,11 @@ impl LayOut {
         }
     }
 
+    /// Of all places.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.iter().map(|&bytes| bytes as u64).sum()
+    }
+
     /// All memory, from the system.
     pub(super) fn end(self) -> Places {
         let memory = |bytes: usize| {
@@ -133,7 +138,9 @@ mod tests {
             }
             layout.make(2 * turn + 1, 8);
         }
+        let told = layout.bytes();
         let bytes = layout.end().memory().map(|buffer| buffer.len()).sum::<usize>();
+        assert_eq!(bytes as u64, told);
         assert!(bytes <= (2 << 20) + 8 * turns, "{bytes}");
     }
 

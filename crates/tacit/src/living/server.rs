@@ -2,6 +2,7 @@
 
 mod ended;
 mod play;
+mod room;
 mod wanted;
 
 use super::asker::Asked;
@@ -19,6 +20,7 @@ use crate::registry::Chosen;
 use crate::state::NO_STATE;
 use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
 use ended::Ended;
+use room::Room;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -68,6 +70,9 @@ pub struct Serving {
     pub window: Duration,
     /// After so many runs it ends by itself.
     pub runs: Option<u64>,
+    /// Bytes of memory that registers of runs under way may take together. A program that could take more is refused
+    /// before anything runs; with `None` none is.
+    pub memory: Option<u64>,
     /// The names of programs that any client may play which is enrolled. Every other name is played by the client alone whose
     /// name it is.
     pub open: Vec<String>,
@@ -163,6 +168,7 @@ pub struct Server {
     failures: Quota,
     /// Runs at a time at most.
     most: usize,
+    room: Room,
     /// Runs that this process asks for.
     asked_for: (Sender<Asked>, Receiver<Asked>),
     /// The programs of those, ready to run.
@@ -214,11 +220,13 @@ impl Server {
         let most = runs_at_once(&chosen, &serving);
         let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
         let mut desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
-        if serving.holdings.store.is_none() {
+        let room = Room { bytes: serving.memory, runs: most };
+        for (program, Known { endpoint, .. }) in &known {
             // What a store has is for the one program.
-            for (program, Known { endpoint, .. }) in &known {
-                desk.batch(*program, batch::most(endpoint, serving.batch));
-            }
+            let instances =
+                if serving.holdings.store.is_some() { 1 } else { batch::most(endpoint, serving.batch) };
+            room.holds(&endpoint.compiled, instances)?;
+            desk.batch(*program, instances);
         }
         if let Some((_, fill)) = &serving.holdings.state {
             fill.refuse_unknown(known.values().map(|known| known.offer.compiled.program()))?;
@@ -263,6 +271,7 @@ impl Server {
             gauges: Gauges::default(),
             failures: Quota::default(),
             most,
+            room,
             asked_for: channel(),
             expected: HashMap::new(),
             wanted: HashMap::new(),
@@ -527,6 +536,7 @@ mod tests {
                 batch: 1,
                 window: Duration::ZERO,
                 runs: None,
+                memory: None,
                 open: Vec::new(),
                 holdings: Holdings { store: None, state },
             };

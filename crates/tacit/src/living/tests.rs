@@ -13,7 +13,6 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tacit_net::setup::{Attendance, Client, Config, SetupError, Word, enrol, init, quiet, strike};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit_testkit::Rng;
 
 mod arrays;
 mod batches;
@@ -24,6 +23,7 @@ mod goodbyes;
 mod guarded;
 mod held;
 mod kept;
+mod long;
 mod measured;
 mod missed;
 mod rogue;
@@ -109,7 +109,8 @@ impl House {
         let open = open.iter().filter(|name| has(name)).map(|name| (*name).to_owned()).collect();
         let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings::default());
         let (batch, window) = (self.batch, LONG);
-        let serving = Serving { protocol, at_once: 3, queue, batch, window, runs, open, holdings };
+        let serving =
+            Serving { protocol, at_once: 3, queue, batch, window, runs, memory: None, open, holdings };
         Server::open(&self.party(number), vec![offer], serving)
     }
 }
@@ -466,7 +467,8 @@ fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
         let (open, holdings) = (open.map(str::to_owned).to_vec(), Holdings::default());
         let (protocol, queue, runs) = (PROTOCOL.to_owned(), QUEUE, None);
         let (batch, window) = (1, LONG);
-        let serving = Serving { protocol, at_once: 1, queue, batch, window, runs, open, holdings };
+        let serving =
+            Serving { protocol, at_once: 1, queue, batch, window, runs, memory: None, open, holdings };
         let refused = Server::open(&house.party(0), vec![offer], serving).map(drop);
         assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(name)), "{refused:?}");
     }
@@ -529,60 +531,4 @@ fn a_server_that_has_stopped_begins_nothing_when_it_is_called_again() {
     server.stop_after(Some(0));
     let (done, _, _) = Party::serves(server).join();
     assert!(matches!(done, Err(Error::Stopped { .. })), "{done:?}");
-}
-
-/// Bytes of memory that this process has in use, and its open files.
-fn taken() -> (u64, usize) {
-    let status = fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = status.split(' ').nth(1).unwrap().parse().unwrap();
-    (pages * 4096, fs::read_dir("/proc/self/fd").unwrap().count())
-}
-
-/// 1,000 runs by 50 clients, who vanish in the middle of others of theirs at random, and 1,000 more: no other run fails, and the
-/// second thousand leaves nothing behind but what this test notes of it.
-#[test]
-#[ignore = "takes minutes: make test-long"]
-fn a_thousand_runs_by_fifty_clients_leave_nothing_behind() {
-    let house = House::new();
-    let program = square();
-    let parties = house.serve(&program);
-    let clients: Vec<Config> = (0..50)
-        .map(|number| {
-            let (config, client) = house.stranger(&format!("client{number}"));
-            (0..3).for_each(|party| enrol(&house.party(party), client.clone()).unwrap());
-            config
-        })
-        .collect();
-    let rounds = |seed: u64, runs: usize| {
-        thread::scope(|scope| {
-            for (number, config) in clients.iter().enumerate() {
-                let (program, mut rng) = (&program, Rng::new(seed + number as u64));
-                scope.spawn(move || {
-                    let mut own = seat(config.clone(), Some("guest"));
-                    for run in 0..runs {
-                        if rng.one_in(8) {
-                            // It vanishes once its run has begun, or a while after.
-                            let mut gone = by_hand(config);
-                            let id = (number * 1000 + run) as u64;
-                            tell_all(&mut gone, &ToParty::Ask(request(program, id, "guest")));
-                            let _ = heard(&mut gone, 0);
-                            thread::sleep(Duration::from_millis(rng.below(100) as u64));
-                        }
-                        let x = run as i64 - 10;
-                        assert_eq!(squared(&mut own, program, x).unwrap(), Some(ints(x * x)));
-                    }
-                });
-            }
-        });
-    };
-    // Clients come twice: by then the allocator has what it keeps for threads.
-    rounds(100, 4);
-    rounds(200, 16);
-    let before = taken();
-    rounds(300, 20);
-    let after = taken();
-    println!("bytes and open files after 1,000 runs: {before:?}; after 2,000: {after:?}");
-    assert!(after.1 <= before.1 + 10, "open files: {before:?}, then {after:?}");
-    assert!(after.0 <= before.0 + (16 << 20), "memory: {before:?}, then {after:?}");
-    end_well(parties, 2000);
 }

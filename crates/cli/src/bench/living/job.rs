@@ -68,6 +68,7 @@ impl Job {
                 batch: self.batch.into(),
                 window: Duration::from_millis(self.window_ms),
                 runs: None,
+                memory: None,
                 open: vec![OPEN.to_owned()],
                 holdings: Holdings { store: None, state },
             };

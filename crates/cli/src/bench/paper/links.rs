@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tacit::advanced::net::Profile;
+use tacit::advanced::net::load_profile;
 
 /// What links are held to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Links {
     /// What the links of one party of so many carry together, where all are alike, in 10^9 bits a second.
     pub(super) fn gbit(self, parties: usize) -> Option<f64> {
         let Self::Alike(net) = self else { return None };
-        let shape = Profile::load(net).ok()?.between("P0", "P1")?;
+        let shape = load_profile(net).ok()?.between("P0", "P1")?;
         Some(1e-9 * shape.bandwidth as f64 * (parties - 1) as f64)
     }
 

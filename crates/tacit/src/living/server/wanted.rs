@@ -55,6 +55,7 @@ impl Server {
         if compiled.has_residents() && state.is_none() {
             return Err(Error::Refused(NO_STATE.to_owned()));
         }
+        self.room.holds(compiled, 1)?;
         let endpoint = Arc::new(endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?);
         self.desk.expect(hash, needs, !compiled.program().keeps().is_empty());
         self.expected.insert(hash, endpoint.clone());

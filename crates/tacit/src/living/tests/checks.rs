@@ -37,6 +37,7 @@ fn serving(open: &[&str]) -> Serving {
         batch: 1,
         window: Duration::ZERO,
         runs: None,
+        memory: None,
         open: open.iter().map(|name| (*name).to_owned()).collect(),
         holdings: Holdings::default(),
     }

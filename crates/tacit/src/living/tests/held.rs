@@ -23,6 +23,7 @@ pub(super) fn open(
         batch,
         window: LONG,
         runs: None,
+        memory: None,
         open: if offers.is_empty() { Vec::new() } else { vec!["guest".to_owned()] },
         holdings: Holdings { store: None, state: Some((state, Fill::new())) },
     };

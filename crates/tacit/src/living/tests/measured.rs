@@ -11,7 +11,8 @@ fn open(house: &House, number: usize, program: &Arc<Compiled>) -> Server {
     let offer = Offer { compiled: program.clone(), inputs };
     let (protocol, holdings, open) = ("astra".to_owned(), Holdings::default(), vec!["guest".to_owned()]);
     let (batch, window, runs) = (1, Duration::ZERO, None);
-    let serving = Serving { protocol, at_once: 2, queue: QUEUE, batch, window, runs, open, holdings };
+    let serving =
+        Serving { protocol, at_once: 2, queue: QUEUE, batch, window, runs, memory: None, open, holdings };
     Server::open(&house.party(number), vec![offer], serving).unwrap()
 }
 

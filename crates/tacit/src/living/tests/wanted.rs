@@ -40,6 +40,7 @@ pub(super) fn serving(at_once: u16) -> Serving {
         batch: 1,
         window: Duration::ZERO,
         runs: None,
+        memory: None,
         open: Vec::new(),
         holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
     }

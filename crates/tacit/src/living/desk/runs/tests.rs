@@ -18,6 +18,7 @@ fn desk(attempts: usize) -> Desk {
         batch: 1,
         window: Duration::ZERO,
         runs: None,
+        memory: None,
         open: vec!["x".into(), "y".into()],
         holdings: Holdings::default(),
     };
@@ -166,4 +167,28 @@ fn what_was_accepted_and_is_not_begun_is_given_up() {
     assert_eq!(desk.late(since + ABANDONED), [1]);
     desk.closed = true;
     assert_eq!(desk.late(since + LATE), [1]);
+}
+
+/// Links are measured when it is time and nothing runs, and beside runs only if it has been time for long.
+#[test]
+fn links_are_measured_when_nothing_runs_or_when_it_is_late() {
+    let (mut desk, due) = (Desk { me: 0, ..desk(8) }, Instant::now() + MEASURED_AGAIN);
+    let before = |then: Instant| then.checked_sub(Duration::from_secs(1)).unwrap();
+    // Where nothing hangs on the links they never are.
+    assert!(!desk.is_to_measure(due + 2 * MEASURED_AGAIN));
+    desk.measures(due);
+    assert!(!desk.is_to_measure(before(due)) && desk.is_to_measure(due));
+    // What is accepted sends soon, so that it counts, too.
+    for stage in [Stage::Accepted, Stage::Running] {
+        let (proposal, accepted) = (proposal(1, ["alice", "bob"]), BTreeSet::new());
+        desk.runs.insert(1, Pending { proposal, stage, accepted, since: due });
+        assert!(!desk.is_to_measure(due) && !desk.is_to_measure(before(due + MEASURED_AGAIN)));
+        assert!(desk.is_to_measure(due + MEASURED_AGAIN));
+    }
+    assert!(desk.next(due).is_none());
+    desk.runs.clear();
+    // It comes before what else waits, and again as long after that.
+    let at = due + Duration::from_secs(1);
+    assert!(desk.next(at).is_some_and(|next| next.program == MEASURE && next.seats.is_empty()));
+    assert!(!desk.is_to_measure(before(at + MEASURED_AGAIN)) && desk.is_to_measure(at + MEASURED_AGAIN));
 }
