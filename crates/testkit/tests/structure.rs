@@ -27,7 +27,8 @@ const FLOORS: [&[&str]; 12] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 9] = [
+const LAYERED: [&str; 10] = [
+    "tacit-net",
     "tacit-program",
     "tacit-ot",
     "tacit-threeparty",
