@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 12] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 10] = [
+const LAYERED: [&str; 11] = [
     "tacit-net",
     "tacit-program",
     "tacit-ot",
@@ -38,6 +38,7 @@ const LAYERED: [&str; 10] = [
     "tacit-mascot",
     "tacit-gmw",
     "tacit-cli",
+    "tacit-kdc",
 ];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python or JavaScript and Rust, which has names of functions alone.
