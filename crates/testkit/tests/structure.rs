@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 12] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 11] = [
+const LAYERED: [&str; 12] = [
     "tacit-net",
     "tacit-program",
     "tacit-ot",
@@ -37,6 +37,7 @@ const LAYERED: [&str; 11] = [
     "tacit-astra",
     "tacit-mascot",
     "tacit-gmw",
+    "tacit",
     "tacit-cli",
     "tacit-kdc",
 ];
