@@ -337,8 +337,8 @@ fn an_operation_takes_as_few_files_as_contributors_are_told() {
     let page = read(&root().join("CONTRIBUTING.md"));
     let (_, walk) = page.split_once("## Adding an operation").expect("the walk is there");
     let (walk, _) = walk.split_once("Then a case in").expect("tests come after it");
-    let quoted = walk.split('`').skip(1).step_by(2).filter(|place| place.ends_with(".rs"));
-    let named: Vec<String> = quoted.map(|place| format!("crates/program/src/{place}")).collect();
+    let quoted = walk.split('`').skip(1).step_by(2).filter_map(|place| place.strip_suffix(".rs"));
+    let named: Vec<String> = quoted.map(|place| format!("crates/program/src/{place}.rs")).collect();
     assert_eq!(named.len(), 5, "{named:?}");
     let mut found = Vec::new();
     for file in sources(&members()["tacit-program"].folder) {
