@@ -13,11 +13,11 @@ use crate::errors;
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
 pub(crate) struct Price {
-    bill: Itemised,
+    breakdown: Itemised,
     /// Names of the endpoints: the parties, then the clients.
     #[pyo3(get)]
     endpoints: Vec<String>,
-    /// The user's line of each node that costs anything, in the bill's order.
+    /// The user's line of each node that costs anything, in the breakdown's order.
     sources: Vec<Source>,
     /// An estimate of the seconds that the network takes.
     #[pyo3(get)]
@@ -60,15 +60,15 @@ impl Price {
         } else {
             select_default(protocol)?
         };
-        let bill = tacit::price(&compiled, &selection.protocol, &endpoints)?;
+        let breakdown = tacit::price(&compiled, &selection.protocol, &endpoints)?;
         let clients = Participants::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);
         let sources =
-            bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
-        let seconds = bill.total.network_seconds(&net, &endpoints);
+            breakdown.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
+        let seconds = breakdown.total.network_seconds(&net, &endpoints);
         let comparison = selection.comparison.map(|comparison| comparison.picked);
         let branches = tacit::branches_in_words(&compiled, &selection.protocol)?;
-        Ok(Self { bill, endpoints, sources, seconds, comparison, branches })
+        Ok(Self { breakdown, endpoints, sources, seconds, comparison, branches })
     }
 }
 
@@ -90,19 +90,19 @@ impl Price {
         let links = |cost: &tacit::program::PhaseCost| {
             cost.links.iter().map(|link| (link.from, link.to, link.bytes)).collect()
         };
-        self.bill.total.phases().map(|(phase, cost)| (phase.name(), cost.rounds, links(cost))).collect()
+        self.breakdown.total.phases().map(|(phase, cost)| (phase.name(), cost.rounds, links(cost))).collect()
     }
 
     /// What belongs to no operation but to all of them: payload bytes on all links, and rounds.
     fn shared(&self) -> (u64, u64) {
-        (self.bill.shared.bytes(), self.bill.shared.rounds())
+        (self.breakdown.shared.bytes(), self.breakdown.shared.rounds())
     }
 
     /// What each operation of the program costs.
     fn lines(&self) -> Vec<Line> {
-        let costs = self.bill.nodes.iter().zip(&self.sources);
+        let costs = self.breakdown.nodes.iter().zip(&self.sources);
         let line = |((node, cost), at): ((&u32, &Cost), &Source)| {
-            let ands = self.bill.ands.get(node).copied().unwrap_or_default();
+            let ands = self.breakdown.ands.get(node).copied().unwrap_or_default();
             (at.file.clone(), at.line, at.text.clone(), cost.bytes(), cost.rounds(), ands)
         };
         costs.map(line).collect()
@@ -110,6 +110,6 @@ impl Price {
 
     /// Random oblivious transfers from each party to each other one, if triples are made of nothing else.
     fn transfers(&self) -> u64 {
-        self.bill.transfers
+        self.breakdown.transfers
     }
 }

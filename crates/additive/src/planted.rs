@@ -11,6 +11,8 @@ use tacit_session::{At, Commitment, Error, Session};
 pub enum Mistake {
     /// What is opened of outputs for a single recipient isn't checked.
     OutputsForOneUnrecorded,
+    /// What is opened in the middle of a run isn't checked.
+    OpeningsUnrecorded,
     /// The coin for the weights of outputs is tossed before their shares are sent.
     CoinEarly,
     /// Commitments of a check are opened without the others' word that they hold all of them.

@@ -41,11 +41,11 @@ impl AstraEngine {
         if self.me != 0 {
             let (verified, streams) = (self.verified.as_mut(), &mut self.streams);
             let verified = verified.expect("only the protocol that checks garbled circuits has two garblers");
-            verified.begin_vouching(&mut streams[3 - self.me]);
+            verified.begin_garbling_digest(&mut streams[3 - self.me]);
         }
         with_word!(self.party.width(a), W => match self.me {
             0 => self.give_garbled::<W>(job, a, dst),
-            1 => self.vouch::<W>(job, a, dst),
+            1 => self.garble_to_compare::<W>(job, a, dst),
             _ => self.take_garbled::<W>(job, a, dst),
         })?;
         self.verified().garbled(job.cols.len());
@@ -53,7 +53,7 @@ impl AstraEngine {
     }
 
     /// `P_1`: garbles the same, notes what `P_2` should have of it, and keeps the tags of outputs.
-    fn vouch<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+    fn garble_to_compare<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         let (form, count) = (self.form(a), job.cols.len());
         let (u_2, r_1) = (self.operand_planes::<W>(job, a, 1), self.draw_mask(job, dst, 1));
         let seed = self.garbling_seed(job);
@@ -64,11 +64,11 @@ impl AstraEngine {
             let mut garbler = Garbler::new(form.circuit, &seed, batch);
             scratch.reuse(form.circuit.table_bytes(count));
             let outputs = garbler.garble(piece(job), &[&u_2, &r_1], scratch.bytes_mut())?;
-            verified.vouch(scratch.bytes());
+            verified.absorb_garbled(scratch.bytes());
             let mut commitments = |input: usize| {
                 scratch.reuse(form.circuit.commitment_bytes(input, count));
                 garbler.commitments(input, piece(job), scratch.bytes_mut())?;
-                verified.vouch(scratch.bytes());
+                verified.absorb_garbled(scratch.bytes());
                 Ok::<(), Misfit>(())
             };
             if !planted(Mistake::CommitmentsUncompared) {
@@ -77,7 +77,7 @@ impl AstraEngine {
             if !planted(Mistake::LabelsUncompared) {
                 form.given().try_for_each(commitments)?;
             }
-            verified.vouch(&bytemuck::cast_slice(&outputs.decoding())[..count.div_ceil(8)]);
+            verified.absorb_garbled(&bytemuck::cast_slice(&outputs.decoding())[..count.div_ceil(8)]);
             let tags = |bits: u64| Ok(Zeroizing::new(outputs.tags(&vec![bits; words(count)])?));
             Ok([tags(0)?, tags(u64::MAX)?])
         });
@@ -107,10 +107,10 @@ impl AstraEngine {
         let kept = Kept::of(&lengths, &ahead.shares(job.op)[place]);
         let noted = section(Section::Gates, || {
             let evaluator = Evaluator::new(form.circuit, ahead.batch(job.op));
-            verified.vouch(kept.tables);
+            verified.absorb_garbled(kept.tables);
             if !planted(Mistake::CommitmentsUncompared) {
                 let of_bytes = kept.commitments.chunks_exact(form.byte_commitments(count));
-                of_bytes.for_each(|commitments| verified.vouch(commitments));
+                of_bytes.for_each(|commitments| verified.absorb_garbled(commitments));
             }
             let (mut labels, mut others) = (kept.labels, others.bytes());
             for (input, bits) in form.given().zip([&u_3, &r_2]) {
@@ -119,10 +119,10 @@ impl AstraEngine {
                 let other = others.split_off(..bytes).unwrap_or_default();
                 let commitments = evaluator.all_commitments(input, piece(job), bits, own, other)?;
                 if !planted(Mistake::LabelsUncompared) {
-                    verified.vouch(&commitments);
+                    verified.absorb_garbled(&commitments);
                 }
             }
-            verified.vouch(kept.decoding);
+            verified.absorb_garbled(kept.decoding);
             Ok(())
         });
         self.part = others;

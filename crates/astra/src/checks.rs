@@ -161,13 +161,13 @@ impl Verified {
     }
 
     /// `P_1` and `P_2`: begin a digest of what is garbled, if none is begun.
-    pub(crate) fn begin_vouching(&mut self, stream: &mut PrssStream) {
+    pub(crate) fn begin_garbling_digest(&mut self, stream: &mut PrssStream) {
         self.digest_of_garbled
             .get_or_insert_with(|| digest_under(stream, Draw { part: step::GARBLED_DIGEST, op: 0 }));
     }
 
     /// Notes a part of what was garbled.
-    pub(crate) fn vouch(&mut self, part: &[u8]) {
+    pub(crate) fn absorb_garbled(&mut self, part: &[u8]) {
         if let Some(digest) = &mut self.digest_of_garbled {
             digest.absorb(part);
         }

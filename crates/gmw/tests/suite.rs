@@ -1,6 +1,7 @@
 //! The suite among two parties, three and five, with preprocessing in the run. Base OTs take longer than all else, so
-//! of many cases few are tried each time; the model tenant with bits (`testkit/tests/tenants.rs`), whose code is the
-//! same but for where its triples come from, tries them by the thousand.
+//! of many cases few are tried each time. The model tenant with bits (`testkit/tests/tenants.rs`), whose code is the
+//! same but for where its triples come from, tries more of them each time, and among two and three all with
+//! `make test-long`.
 
 use tacit_gmw::GMW;
 use tacit_testkit::conformance::Subject;

@@ -14,7 +14,7 @@ use crate::exchange::{
 use crate::messages::{self, Code};
 use crate::programs::{MAX_REQUESTS, Task};
 use crate::realm::Sessions;
-use crate::server::{Node, Step, lock, log, now};
+use crate::server::node::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;

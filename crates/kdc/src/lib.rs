@@ -26,6 +26,7 @@ pub mod client;
 pub mod der;
 pub mod enctype;
 pub mod exchange;
+mod failure;
 pub mod front;
 pub mod keytab;
 mod lists;

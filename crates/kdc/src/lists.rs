@@ -9,11 +9,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::failure::Failure;
 use crate::messages::Name;
 use crate::order::{self, AdminKey, Change, Order};
 use crate::programs::TOLD;
 use crate::realm::{Orders, Principals, Sessions, Settings};
-use crate::server::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,18 +1,15 @@
 //! Kerberos' messages (RFC 4120, section 5), as far as a KDC reads and writes them.
 
 mod further;
+mod parts;
 
 pub use further::{ApRequest, Authenticator, TicketPart, ticket_key_at};
+pub use parts::{Encrypted, Name};
 
 use crate::circuits::Form;
 use crate::der::{Malformed, Reader, element, field, flags, integer, octets, sequence, tag, text, time};
 use crate::enctype::Enctype;
-
-/// Elements of a list that are read at most.
-const MAX_LIST: usize = 64;
-
-/// The protocol's version.
-const PVNO: i64 = 5;
+use parts::{MAX_LIST, PVNO, no_key};
 
 /// Types of pre-authentication data.
 pub mod padata {
@@ -50,55 +47,6 @@ pub mod flag {
     pub const VALIDATE: u32 = bit(31);
     /// Options that can't be met and mustn't be ignored: forwarded, proxy, anonymous, enc-tkt-in-skey.
     pub const REFUSED: u32 = bit(2) | bit(4) | bit(16) | bit(28);
-}
-
-/// A principal's name, without its realm.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// Its type: a hint, which isn't compared.
-    pub kind: i32,
-    /// Its components.
-    pub parts: Vec<String>,
-}
-
-impl Name {
-    /// The components with slashes between them; `None` if one has a character that a name of this KDC can't have.
-    pub fn text(&self) -> Option<String> {
-        let fits = |c: char| c.is_ascii_graphic() && !"/@[]\\".contains(c);
-        let fit = !self.parts.is_empty()
-            && self.parts.iter().all(|part| !part.is_empty() && part.chars().all(fits));
-        fit.then(|| self.parts.join("/")).filter(|text| text.len() <= 200)
-    }
-
-    /// The name of this text.
-    pub fn of_text(text: &str) -> Option<Self> {
-        let parts: Vec<String> = text.split('/').map(str::to_owned).collect();
-        // NT-PRINCIPAL, or NT-SRV-INST.
-        let kind = if parts.len() == 1 { 1 } else { 2 };
-        let name = Self { kind, parts };
-        name.text().map(|_| name)
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut fields = reader.inside(tag::SEQUENCE)?;
-        let kind = fields.field(0)?.int32()?;
-        // It is repeated in tickets and replies; those that there are take one byte.
-        if !(0..=127).contains(&kind) {
-            return Err(Malformed("the type of a name"));
-        }
-        let mut list = fields.field(1)?.inside(tag::SEQUENCE)?;
-        let mut parts = Vec::new();
-        while !list.is_empty() && parts.len() < MAX_LIST {
-            parts.push(list.text()?);
-        }
-        list.end()?;
-        Ok(Self { kind, parts })
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let parts: Vec<u8> = self.parts.iter().flat_map(|part| text(part)).collect();
-        sequence(&[&field(0, &integer(self.kind.into())), &field(1, &sequence(&[&parts]))])
-    }
 }
 
 /// Which exchange a request begins.
@@ -202,33 +150,6 @@ impl Request {
     }
 }
 
-/// An EncryptedData.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Encrypted<'a> {
-    /// The number of its type.
-    pub etype: i32,
-    /// The version of its key, if it is said.
-    pub kvno: Option<i64>,
-    /// The ciphertext.
-    pub cipher: &'a [u8],
-}
-
-impl<'a> Encrypted<'a> {
-    /// Reads one.
-    ///
-    /// # Errors
-    /// If it is none.
-    pub fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
-        let mut fields = reader.inside(tag::SEQUENCE)?;
-        reader.end()?;
-        let etype = fields.field(0)?.int32()?;
-        let kvno = fields.optional(1)?.map(|mut kvno| kvno.integer()).transpose()?;
-        let cipher = fields.field(2)?.content(tag::OCTETS)?;
-        fields.end()?;
-        Ok(Self { etype, kvno, cipher })
-    }
-}
-
 /// The time in a PA-ENC-TS-ENC, in seconds since 1970.
 ///
 /// # Errors
@@ -245,12 +166,6 @@ fn encrypted(enctype: Enctype, kvno: Option<u64>, cipher: &[u8]) -> Vec<u8> {
     let etype = field(0, &integer(enctype.number().into()));
     let kvno = kvno.map_or_else(Vec::new, |kvno| field(1, &integer(kvno as i64)));
     sequence(&[&etype, &kvno, &field(2, &octets(cipher))])
-}
-
-/// An EncryptionKey of zeros.
-fn no_key(enctype: Enctype) -> Vec<u8> {
-    let etype = field(0, &integer(enctype.number().into()));
-    sequence(&[&etype, &field(1, &octets(&vec![0; enctype.key_bytes()]))])
 }
 
 /// What a ticket and its reply say alike.

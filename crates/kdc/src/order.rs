@@ -58,9 +58,6 @@ pub fn tag(bytes: &[u8]) -> String {
     tag
 }
 
-/// How the names of all records begin.
-pub const RECORDS: &str = "key ";
-
 /// What the record is kept as that an order makes.
 pub fn record(bytes: &[u8]) -> String {
     tag(bytes).replace("order", "key")

@@ -2,14 +2,16 @@
 
 use crate::enctype::Enctype;
 use crate::messages::Name;
-use crate::order::RECORDS;
-use crate::programs::MAX_REQUESTS;
+use crate::wire::MAX_BATCH;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+
+/// How the names of all records begin.
+const RECORDS: &str = "key ";
 
 /// Who knows the keys of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -86,7 +88,7 @@ fn of_address() -> usize {
 }
 
 fn of_a_run() -> usize {
-    MAX_REQUESTS
+    MAX_BATCH
 }
 
 impl Settings {
@@ -100,8 +102,8 @@ impl Settings {
         };
         let settings: Self =
             toml::from_str(&fs::read_to_string(path).map_err(|error| about(path, &error))?).map_err(wrong)?;
-        if !(1..=MAX_REQUESTS).contains(&settings.max_together) {
-            let told = format!("{}: max_together has to be 1 to {MAX_REQUESTS}", path.display());
+        if !(1..=MAX_BATCH).contains(&settings.max_together) {
+            let told = format!("{}: max_together has to be 1 to {MAX_BATCH}", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, told));
         }
         Ok(settings)

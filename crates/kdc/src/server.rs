@@ -1,41 +1,31 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
 mod compare;
+pub(crate) mod node;
 #[cfg(test)]
 mod tests;
 
+pub use crate::failure::Failure;
 pub(crate) use compare::{kept, padded};
+#[cfg(test)]
+pub(crate) use node::Deviation;
+pub(crate) use node::{BATCHES, Node, ORDERED, REFUSED, log, now};
 
 use crate::batch::{self, RUNS_EACH};
-use crate::circuits::drawn_bytes;
-use crate::exchange::{Memory, Wiped};
-use crate::order::{self, AdminKey, Change, NEXT_KVNO, Order};
-use crate::programs::{Programs, RECORD, TOGETHER, Task, given, rows, to_bits, to_bytes, together, wipe};
+use crate::exchange::Memory;
+use crate::order::AdminKey;
+use crate::programs::{Programs, TOGETHER, Task, together};
 use crate::realm::{Principals, Sessions, Settings};
-use crate::took::Took;
 use crate::wire::{self, Kind, SILENCE, Timed};
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use node::Turns;
+use std::io;
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tacit::program::Value;
+use std::time::{Duration, Instant};
 use tacit::setup::Config;
-use tacit::{Asker, Error, Fill, Holdings, QUEUE, Served, Serving, State, Wanted};
-use thiserror::Error as ThisError;
-use zeroize::Zeroizing;
-
-/// How long a server waits for the others to want a run that it wants: they have been sent the same at the same time.
-pub(crate) const MEET: Duration = Duration::from_secs(5);
-
-/// How long an order waits for its admin, who asks for its run before or after it is sent.
-pub(crate) const ORDERED: Duration = Duration::from_secs(10);
-
-/// How the answer to an order begins that isn't carried out.
-pub(crate) const REFUSED: &str = "refused";
+use tacit::{Error, Fill, Holdings, QUEUE, Served, Serving, State};
 
 /// Links of fronts at most.
 const FRONTS: usize = 64;
@@ -43,285 +33,8 @@ const FRONTS: usize = 64;
 /// How long a front may say nothing: then its link is closed, and it comes back by itself.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// Batches of requests that are answered at a time; others wait, whoever sent them.
-pub(crate) const BATCHES: usize = 3;
-
 /// Runs at a time: all that the batches have, and an order and lists, which so wait for none of them.
 const LANES: u16 = (BATCHES * RUNS_EACH + 2) as u16;
-
-/// Why a server, a front or an admin's command ends.
-#[derive(Debug, ThisError)]
-pub enum Failure {
-    /// A run, or what comes before.
-    #[error(transparent)]
-    Tacit(#[from] Error),
-    /// A file or a link.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// Something that was asked for and can't be.
-    #[error("{0}")]
-    Refused(String),
-    /// An order whose run ended otherwise than well once it had begun.
-    #[error("it isn't known whether the servers have carried out the order: {0}")]
-    Unsettled(String),
-}
-
-/// What a run computes for one request.
-#[derive(Clone)]
-pub(crate) struct Step {
-    pub(crate) task: Task,
-    /// What all servers know of it. A session key may be in it: it isn't shown, and it is wiped.
-    pub(crate) public: Zeroizing<Vec<bool>>,
-    /// The records that it reads, in the task's order.
-    pub(crate) records: Vec<String>,
-}
-
-impl Step {
-    /// What names a step among all: a hash, and never 0.
-    pub(crate) fn mark(&self) -> u64 {
-        let mut hash = Sha256::new();
-        hash.update(format!("{:?} {:?} ", self.task, self.records));
-        hash.update(Zeroizing::new(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>()));
-        u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8])) | 1
-    }
-}
-
-#[cfg(test)]
-pub(crate) type Deviation = fn(&mut Step);
-
-/// What comes of steps of one task: of each its outputs, and the median of the servers' clocks, if they told them.
-pub(crate) type Done = (Vec<Vec<Wiped>>, i64);
-
-/// What all threads of a server share.
-pub(crate) struct Node {
-    name: String,
-    names: Vec<String>,
-    me: usize,
-    pub(crate) settings: Settings,
-    programs: Programs,
-    asker: Asker,
-    pub(crate) principals: RwLock<Principals>,
-    pub(crate) memory: Memory,
-    admin_key: AdminKey,
-    /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
-    seen: Mutex<BTreeMap<String, i64>>,
-    /// Batches that are being answered.
-    batches: Turns,
-    /// What this server makes of steps before it runs them, if it deviates.
-    #[cfg(test)]
-    pub(crate) deviates: Mutex<Option<Deviation>>,
-    /// Where the principals are written, and whoever does so takes turns.
-    file: Mutex<PathBuf>,
-}
-
-impl Node {
-    /// Runs steps of one task together, once all servers want just these under this tag.
-    pub(crate) fn run(&self, tag: String, steps: &[Step]) -> Result<Done, Error> {
-        #[cfg(test)]
-        let steps = &tests::deviated(self, steps)[..];
-        let Some(last) = steps.last() else { return Ok((Vec::new(), 0)) };
-        let (task, count) = (last.task, together(steps.len()));
-        let compiled = self.programs.get(task, count)?;
-        // There is room for more: the last one comes again, and nobody looks at what comes of that.
-        let all = || steps.iter().chain(std::iter::repeat(last)).take(count);
-        let mut own = Vec::new();
-        if task.tells_clocks() {
-            own.push(to_bits(&now().to_le_bytes()));
-        }
-        if task.draws() {
-            own.push(drawn(count, drawn_bytes(self.settings.enctype))?);
-        }
-        let public: Vec<&[bool]> = all().map(|step| &step.public[..]).collect();
-        let records: Vec<Vec<String>> = all().map(|step| step.records.clone()).collect();
-        let inputs = given(self.me, 0, own, Some(rows(&public)));
-        let wanted = Wanted { compiled, tag, inputs, fill: task.fill(&records), within: MEET };
-        let run = self.asker.run(wanted)?;
-        log(Took::of(&run.report, steps.len()));
-        let mut outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
-        let clocks = if task.tells_clocks() { 3 } else { 0 };
-        let (of_requests, clocks) = outputs.split_at(outputs.len().saturating_sub(clocks));
-        let bytes = |output| to_bytes(output, count).into_iter().map(Zeroizing::new).collect();
-        let of_steps: Vec<Vec<Wiped>> = of_requests.iter().map(bytes).collect();
-        let of = |step: usize| of_steps.iter().map(|output| output[step].clone()).collect();
-        let done = ((0..steps.len()).map(of).collect(), median(clocks));
-        outputs.iter_mut().for_each(wipe);
-        Ok(done)
-    }
-
-    /// How many programs it has made.
-    pub(crate) fn made(&self) -> usize {
-        self.programs.compiled()
-    }
-
-    /// Tells the others what this server wants of each request, and hears what all do: each server's marks.
-    pub(crate) fn call_roll(&self, tag: String, marks: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
-        let compiled = self.programs.get(Task::CallRoll, 1)?;
-        let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
-        let inputs = given(self.me, 0, vec![to_bits(&own)], None);
-        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
-        log(Took::of(&run.report, marks.iter().filter(|mark| **mark != 0).count()));
-        let marks = |value: &Value| {
-            let bytes = to_bytes(value, 1).swap_remove(0);
-            bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
-        };
-        Ok(run.outputs.iter().flatten().map(marks).collect())
-    }
-
-    /// Carries out an order: what the admin is told.
-    fn obey(&self, sent: &str, bytes: &[u8]) -> Result<String, Failure> {
-        let order = Order::read(bytes).map_err(Failure::Refused)?;
-        if order.change == Change::Version {
-            return Ok(format!("{NEXT_KVNO}{}", self.principals().next_kvno(&order.principal)));
-        }
-        if !self.is_new(&order, bytes) {
-            return Err(Failure::Refused("the order has come before".to_owned()));
-        }
-        // One order at a time, from here to its end.
-        let file = lock(&self.file);
-        let Settings { max_skew, enctype, .. } = self.settings;
-        let admitted = |principals: &Principals| order.admit(principals, now(), max_skew);
-        admitted(&self.principals()).map_err(Failure::Refused)?;
-        let (task, tag, record) = (order.task(), order::tag(bytes), order::record(bytes));
-        // The admin's input is the first.
-        let inputs = match order.change {
-            Change::Key { drawn: true, .. } => {
-                let mut own = drawn(1, enctype.key_bytes())?;
-                own.shape.remove(0);
-                given(self.me, 1, vec![own], None)
-            }
-            _ => vec![None],
-        };
-        let compiled = self.programs.get(task, 1)?;
-        let keeps = matches!(task, Task::Enrol { .. });
-        let fill = if keeps { Fill::new().keeping(RECORD, &record) } else { Fill::new() };
-        if keeps {
-            // If this server ends before the order does, it hears of the others what became of it when it starts again.
-            self.put(&file, |principals| principals.begin(&record))?;
-        }
-        if let Err(error) = self.asker.run(Wanted { compiled, tag, inputs, fill, within: ORDERED }) {
-            // Once it has begun, the others may have carried it out.
-            if keeps && matches!(error, Error::Declined { .. }) {
-                self.put(&file, |principals| principals.forget(&record))?;
-            }
-            return Err(error.into());
-        }
-        let mut principals = self.principals().clone();
-        let (mut ended, told) = order.carry_out(&mut principals, sent, now(), &self.settings);
-        ended.extend(principals.expire(now()));
-        // What isn't dropped here is when the server starts again.
-        for record in &ended {
-            principals.finish(record);
-        }
-        self.put(&file, |known| *known = principals)?;
-        Ok(match self.drop_records(&file, &ended) {
-            Some(error) => format!("{told}, but an old key is still there: {error}"),
-            None => told,
-        })
-    }
-
-    /// Drops records of keys that have ended: why some are still there, if they are.
-    fn drop_records(&self, file: &Path, records: &[String]) -> Option<Error> {
-        let (mut dropped, mut failed) = (Vec::new(), None);
-        for record in records {
-            match self.asker.drop_value(record) {
-                Ok(()) => dropped.push(record),
-                Err(error) => failed = Some(error),
-            }
-        }
-        if !dropped.is_empty() {
-            // If that can't be noted, the next start does: what they ended with was carried out.
-            let _ = self.put(file, |known| dropped.iter().for_each(|record| known.forget(record)));
-        }
-        failed
-    }
-
-    pub(crate) fn principals(&self) -> std::sync::RwLockReadGuard<'_, Principals> {
-        self.principals.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes what is known of principals, on disk and then here.
-    fn put(&self, file: &Path, change: impl FnOnce(&mut Principals)) -> io::Result<()> {
-        let mut principals = self.principals().clone();
-        change(&mut principals);
-        principals.save(file)?;
-        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
-        Ok(())
-    }
-
-    /// Whether an order comes for the first time. Those that are too old to be carried out are forgotten.
-    fn is_new(&self, order: &Order, bytes: &[u8]) -> bool {
-        let mut seen = lock(&self.seen);
-        let oldest = now() - self.settings.max_skew - 1;
-        seen.retain(|_, at| *at >= oldest);
-        seen.insert(order::tag(bytes), order.at).is_none()
-    }
-
-    fn told(&self, sent: &[u8]) -> Vec<u8> {
-        let foreign = || Failure::Refused("the realm's admin didn't sign this".to_owned());
-        let opened = std::str::from_utf8(sent)
-            .ok()
-            .and_then(|sent| Some((sent, self.admin_key.open(&self.settings.realm, sent)?)));
-        let told = opened.ok_or_else(foreign).and_then(|(sent, order)| self.obey(sent, order.as_bytes()));
-        let told = told.unwrap_or_else(|error| format!("{REFUSED}: {error}"));
-        log(format_args!("order: {told}"));
-        format!("{}: {told}", self.name).into_bytes()
-    }
-}
-
-/// So many batches at a time.
-#[derive(Default)]
-struct Turns {
-    taken: Mutex<usize>,
-    changed: Condvar,
-}
-
-/// One of them, until it is dropped.
-struct Turn<'t>(&'t Turns);
-
-impl Turns {
-    fn take(&self) -> Turn<'_> {
-        let waits = |taken: &mut usize| *taken >= BATCHES;
-        let mut taken =
-            self.changed.wait_while(lock(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-        Turn(self)
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.taken) -= 1;
-        self.0.changed.notify_one();
-    }
-}
-
-/// The median of the servers' clocks.
-fn median(clocks: &[Value]) -> i64 {
-    let clock = |value: &Value| {
-        let bytes = to_bytes(value, 1).swap_remove(0);
-        bytes.as_slice().try_into().map_or(0, i64::from_le_bytes)
-    };
-    let mut clocks: Vec<i64> = clocks.iter().map(clock).collect();
-    clocks.sort_unstable();
-    clocks.get(clocks.len() / 2).copied().unwrap_or_default()
-}
-
-/// Rows of random bytes, as bits.
-fn drawn(count: usize, bytes: usize) -> Result<Value, Error> {
-    let mut all = Zeroizing::new(vec![0; count * bytes]);
-    getrandom::fill(&mut all)
-        .map_err(|error| Error::Refused(format!("the system has no randomness: {error}")))?;
-    Ok(Value { shape: vec![count, 8 * bytes], ..to_bits(&all) })
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_secs().try_into().unwrap_or(i64::MAX)
-}
 
 /// A server that takes what the front relays.
 pub struct Server {
@@ -476,11 +189,6 @@ pub(crate) fn admit(config: &Config, settings: &Settings) -> Result<(), Failure>
             settings.protocol
         ))),
     }
-}
-
-/// Writes a line to the log. If nobody reads it any more, the server goes on.
-pub(crate) fn log(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// Takes the links of fronts, each in a thread.

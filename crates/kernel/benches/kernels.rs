@@ -10,7 +10,7 @@ use tacit_kernel::cpu::{at, available};
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf128::{self, Gf128};
 use tacit_kernel::leaves::Leaves;
-use tacit_kernel::relation::{self, Side};
+use tacit_kernel::relation::{self, LeftPlanes, Planes, RightPlanes, Side};
 use tacit_kernel::robust::RobustHash;
 use tacit_kernel::transpose::{bit_to_words, from_planes, to_planes};
 use tacit_kernel::{Element, Word, bits, fp61, garble, matrix, ring, rows};
@@ -138,7 +138,7 @@ fn proofs(bench: &Bench) {
             words
         })
         .collect();
-    let [left, right] = [0, 3].map(|first| [0, 1, 2].map(|i| planes[first + i].as_slice()));
+    let [a, c, e, b, d, f] = [0, 1, 2, 3, 4, 5].map(|i| planes[i].as_slice());
     let elements = |nonce: u64, count: usize| {
         let mut elements = vec![Fp61::ZERO; count];
         Fp61::fill(&key, nonce, 0, &mut elements);
@@ -147,13 +147,13 @@ fn proofs(bench: &Bench) {
     for blocks in [32, 64, 128] {
         let mut out = vec![0; blocks * blocks];
         bench.time(&format!("relation counts, {blocks} blocks"), ands, "and", || {
-            relation::counts(left, right, blocks, black_box(&mut out));
+            relation::counts(LeftPlanes { a, c, e }, RightPlanes { b, d, f }, blocks, black_box(&mut out));
         });
         let weights = elements(6, blocks);
         let mut out = vec![Fp61::ZERO; 4 * ands / blocks];
         for side in [Side::Left, Side::Right] {
             bench.time(&format!("relation fold, {blocks} blocks, {side:?}"), ands, "and", || {
-                relation::fold(left, side, &weights, black_box(&mut out));
+                relation::fold(Planes::of(side, [a, c, e]), &weights, black_box(&mut out));
             });
         }
     }

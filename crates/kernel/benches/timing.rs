@@ -18,7 +18,7 @@ use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
 use tacit_kernel::gf128::{self, Gf128};
 use tacit_kernel::leaves::Leaves;
-use tacit_kernel::relation::{self, Side};
+use tacit_kernel::relation::{self, LeftPlanes, RightPlanes};
 use tacit_kernel::robust::RobustHash;
 use tacit_kernel::transpose::{from_planes, to_planes};
 use tacit_kernel::{Element, bits, fp61, garble, gates, gf64, matrix, ring, rows};
@@ -225,17 +225,19 @@ fn kernels_of_checks() -> Vec<Kernel> {
     vec![
         Kernel::new("relation: counts", move |secret| {
             let third = WORDS / 3;
-            let planes = [&secret[..third], &secret[third..2 * third], &secret[2 * third..]];
-            let others = [&e[..third], &e[third..2 * third], &e[2 * third..]];
+            let own =
+                LeftPlanes { a: &secret[..third], c: &secret[third..2 * third], e: &secret[2 * third..] };
+            let other = RightPlanes { b: &e[..third], d: &e[third..2 * third], f: &e[2 * third..] };
             let mut out = [0; 64 * 64];
-            relation::counts(planes, others, 64, &mut out);
+            relation::counts(own, other, 64, &mut out);
             black_box(out);
         }),
         Kernel::new("relation: fold", move |secret| {
             let third = WORDS / 3;
-            let planes = [&secret[..third], &secret[third..2 * third], &secret[2 * third..]];
+            let planes =
+                LeftPlanes { a: &secret[..third], c: &secret[third..2 * third], e: &secret[2 * third..] };
             let mut out = vec![Fp61::ZERO; 4 * 64];
-            relation::fold(planes, Side::Left, &weights, &mut out);
+            relation::fold(planes.into(), &weights, &mut out);
             black_box(out);
         }),
         Kernel::new("fp61: inner products", move |secret| {

@@ -16,27 +16,20 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod planes;
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 use crate::field::Fp61;
 use crate::{Element, cpu};
 
-/// Which of the two verifiers the bits are shared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The planes are `a`, `c`, `e`, and the vectors `g`.
-    Left,
-    /// The planes are `b`, `d`, `f`, and the vectors `h`.
-    Right,
-}
+pub use planes::{LeftPlanes, Planes, RightPlanes, Side};
 
 /// Counts, for every pair of two different blocks, the places where the relation of the one's left bits and the
 /// other's right bits doesn't hold: adds to `out[l * blocks + k]` the number of places t below T with
 /// `a_l b_k ^ c_l d_k ^ e_l ^ f_k = 1`, each plane at place t of its block.
 ///
-/// `left` is `a, c, e` and `right` is `b, d, f`. Entries with `l = k` stay as they are: that these counts are zero is
-/// what is to be proved. For every AND and every other block it costs five operations
+/// Entries with `l = k` stay as they are: that these counts are zero is what is to be proved. For every AND and every other block it costs five operations
 /// on bits and a count of ones.
 ///
 /// The sum of `g h` over a pair of blocks is its count less T/2 (section 4.1: what the prover computes first).
@@ -44,7 +37,8 @@ pub enum Side {
 /// # Panics
 /// If `blocks` isn't a multiple of 8 from 8 to 128, if the planes aren't all `blocks` blocks of whole words of one
 /// length, or `out` isn't `blocks * blocks` counts.
-pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u64]) {
+pub fn counts(left: LeftPlanes<'_>, right: RightPlanes<'_>, blocks: usize, out: &mut [u64]) {
+    let (left, right) = (left.all(), right.all());
     let words = check_planes(left, blocks);
     assert_eq!(check_planes(right, blocks), words, "both sides have as many ANDs");
     assert_eq!(out.len(), blocks * blocks, "a count for every pair of blocks");
@@ -62,14 +56,15 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 /// Combines blocks by weights: `out[i * T + t]` becomes the sum over `l` of `weights[l] * g_i`, or `h_i` on the
 /// right, of the bits at place t of block l. There are `weights.len()` blocks and four times T elements.
 ///
-/// `planes` is `a, c, e` or `b, d, f`. This is the evaluation of the proof's polynomials at a point (section 4.3,
+/// This is the evaluation of the proof's polynomials at a point (section 4.3,
 /// lookup table), where the Lagrange polynomials' values are the weights. For every AND it costs four masked
 /// additions of elements; with lookups in registers, four lookups and additions for every four ANDs.
 ///
 /// # Panics
 /// If the number of weights isn't a multiple of 8 from 8 to 128, if the planes aren't all as many blocks of whole
 /// words of one length, or `out` isn't four elements for each place of a block.
-pub fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut [Fp61]) {
+pub fn fold(planes: Planes<'_>, weights: &[Fp61], out: &mut [Fp61]) {
+    let (planes, side) = (planes.all(), planes.side());
     let words = check_planes(planes, weights.len());
     assert_eq!(out.len(), 4 * 64 * words, "four elements for each place of a block");
     #[cfg(target_arch = "x86_64")]
@@ -195,19 +190,31 @@ mod tests {
         (128, &[1, 9, 65]),
     ];
 
-    type Planes = [Vec<u64>; 3];
+    type Rows = [Vec<u64>; 3];
 
-    fn random(seed: u64, words: usize) -> Planes {
+    fn random(seed: u64, words: usize) -> Rows {
         from_fn(|i| noise(seed + 10 * i as u64, words))
     }
 
-    fn slices(planes: &Planes) -> [&[u64]; 3] {
-        planes.each_ref().map(Vec::as_slice)
+    fn left_of([a, c, e]: &Rows) -> LeftPlanes<'_> {
+        LeftPlanes { a, c, e }
+    }
+
+    fn right_of([b, d, f]: &Rows) -> RightPlanes<'_> {
+        RightPlanes { b, d, f }
+    }
+
+    /// Planes of so many words, all zeros.
+    fn zeros<const N: usize>() -> (LeftPlanes<'static>, RightPlanes<'static>) {
+        (
+            LeftPlanes { a: &[0; N], c: &[0; N], e: &[0; N] },
+            RightPlanes { b: &[0; N], d: &[0; N], f: &[0; N] },
+        )
     }
 
     /// Six planes: without structure; all zeros; of the largest sums with and without a sign; and such that the
     /// relation holds nowhere.
-    fn batches(words: usize) -> [(Planes, Planes); 4] {
+    fn batches(words: usize) -> [(Rows, Rows); 4] {
         let [zeros, ones] = [0, u64::MAX].map(|word| vec![word; words]);
         let uniform = |words: &Vec<u64>| from_fn(|_| words.clone());
         [
@@ -218,9 +225,9 @@ mod tests {
         ]
     }
 
-    fn expected_counts(left: &Planes, right: &Planes, blocks: usize, before: &[u64]) -> Vec<u64> {
+    fn expected_counts(left: &Rows, right: &Rows, blocks: usize, before: &[u64]) -> Vec<u64> {
         let places = 64 * (left[0].len() / blocks);
-        let bits = |planes: &Planes| -> [Vec<bool>; 3] {
+        let bits = |planes: &Rows| -> [Vec<bool>; 3] {
             planes.each_ref().map(|plane| (0..blocks * places).map(|place| get(plane, place)).collect())
         };
         let (left, right) = (bits(left), bits(right));
@@ -244,7 +251,7 @@ mod tests {
                     let expected = expected_counts(&left, &right, blocks, &before);
                     for level in available() {
                         let mut out = before.clone();
-                        at(level, || counts(slices(&left), slices(&right), blocks, &mut out));
+                        at(level, || counts(left_of(&left), right_of(&right), blocks, &mut out));
                         assert_eq!(out, expected, "{blocks} blocks of {words} words at {level:?}");
                     }
                 }
@@ -257,11 +264,12 @@ mod tests {
     fn large_counts_do_not_overflow() {
         let words = 1030;
         let (zeros, ones) = (vec![0; 8 * words], vec![u64::MAX; 8 * words]);
+        let left = LeftPlanes { a: &zeros, c: &ones, e: &zeros };
         for level in available() {
             let mut out = [0; 64];
-            at(level, || counts([&zeros, &ones, &zeros], [&ones; 3], 8, &mut out));
+            at(level, || counts(left, RightPlanes { b: &ones, d: &ones, f: &ones }, 8, &mut out));
             assert_eq!(out, [0; 64], "at {level:?}");
-            at(level, || counts([&zeros, &ones, &zeros], [&ones, &ones, &zeros], 8, &mut out));
+            at(level, || counts(left, RightPlanes { b: &ones, d: &ones, f: &zeros }, 8, &mut out));
             for (pair, count) in out.into_iter().enumerate() {
                 let places = if pair / 8 == pair % 8 { 0 } else { 64 * words as u64 };
                 assert_eq!(count, places, "pair {pair} at {level:?}");
@@ -288,7 +296,7 @@ mod tests {
         }
     }
 
-    fn expected_fold(planes: &Planes, side: Side, weights: &[Fp61]) -> Vec<Fp61> {
+    fn expected_fold(planes: &Rows, side: Side, weights: &[Fp61]) -> Vec<Fp61> {
         let places = 64 * (planes[0].len() / weights.len());
         let mut out = vec![Fp61::ZERO; 4 * places];
         for (l, &weight) in weights.iter().enumerate() {
@@ -316,7 +324,8 @@ mod tests {
                         let expected = expected_fold(planes, side, weights);
                         for level in available() {
                             let mut out = vec![Fp61::ONE; 256 * words];
-                            at(level, || fold(slices(planes), side, weights, &mut out));
+                            let planes = Planes::of(side, planes.each_ref().map(Vec::as_slice));
+                            at(level, || fold(planes, weights, &mut out));
                             assert!(out == expected, "{blocks} blocks of {words} words, {side:?}, {level:?}");
                         }
                     }
@@ -341,10 +350,10 @@ mod tests {
             for level in available() {
                 at(level, || {
                     let mut pairs = vec![0; blocks * blocks];
-                    counts(slices(&left), slices(&right), blocks, &mut pairs);
+                    counts(left_of(&left), right_of(&right), blocks, &mut pairs);
                     let [mut g, mut h] = [(); 2].map(|()| vec![Fp61::ZERO; 256 * words]);
-                    fold(slices(&left), Side::Left, &p, &mut g);
-                    fold(slices(&right), Side::Right, &q, &mut h);
+                    fold(left_of(&left).into(), &p, &mut g);
+                    fold(right_of(&right).into(), &q, &mut h);
                     let sum =
                         |terms: &mut dyn Iterator<Item = Fp61>| terms.fold(Fp61::ZERO, Fp61::wrapping_add);
                     let product = sum(&mut g.iter().zip(&h).map(|(g, h)| g.wrapping_mul(*h)));
@@ -361,36 +370,39 @@ mod tests {
     #[test]
     #[should_panic(expected = "8, 16, ... or 128 blocks")]
     fn a_number_of_blocks_between_is_refused() {
-        counts([&[0; 12]; 3], [&[0; 12]; 3], 12, &mut [0; 144]);
+        let (left, right) = zeros::<12>();
+        counts(left, right, 12, &mut [0; 144]);
     }
 
     #[test]
     #[should_panic(expected = "planes of one length")]
     fn a_short_plane_is_refused() {
-        counts([&[0; 8], &[0; 8], &[0; 7]], [&[0; 8]; 3], 8, &mut [0; 64]);
+        let (left, right) = zeros::<8>();
+        counts(LeftPlanes { e: &[0; 7], ..left }, right, 8, &mut [0; 64]);
     }
 
     #[test]
     #[should_panic(expected = "8 blocks of whole words")]
     fn a_part_of_a_block_is_refused() {
-        fold([&[0; 9]; 3], Side::Left, &[Fp61::ONE; 8], &mut [Fp61::ZERO; 256]);
+        fold(zeros::<9>().0.into(), &[Fp61::ONE; 8], &mut [Fp61::ZERO; 256]);
     }
 
     #[test]
     #[should_panic(expected = "both sides have as many ANDs")]
     fn a_shorter_side_is_refused() {
-        counts([&[0; 16]; 3], [&[0; 8]; 3], 8, &mut [0; 64]);
+        counts(zeros::<16>().0, zeros::<8>().1, 8, &mut [0; 64]);
     }
 
     #[test]
     #[should_panic(expected = "a count for every pair of blocks")]
     fn too_few_counts_are_refused() {
-        counts([&[0; 8]; 3], [&[0; 8]; 3], 8, &mut [0; 63]);
+        let (left, right) = zeros::<8>();
+        counts(left, right, 8, &mut [0; 63]);
     }
 
     #[test]
     #[should_panic(expected = "four elements for each place of a block")]
     fn too_few_elements_are_refused() {
-        fold([&[0; 8]; 3], Side::Left, &[Fp61::ONE; 8], &mut [Fp61::ZERO; 255]);
+        fold(zeros::<8>().0.into(), &[Fp61::ONE; 8], &mut [Fp61::ZERO; 255]);
     }
 }

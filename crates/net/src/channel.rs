@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::frame::FrameKind;
 use crate::mesh::readable;
-use crate::stream::parse_frames;
+use crate::stream::reader::parse_frames;
 use crate::tls::{Tls, TlsError};
 
 /// Plain bytes read at a time. What is said before there are frames is short.

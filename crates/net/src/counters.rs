@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::Phase;
+use tacit_wire::Phase;
 
 /// Payload and number of messages in both directions; framing and encryption not included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{At, Phase};
+use tacit_wire::{At, Phase};
 
 /// Why a run over a [`crate::Mesh`] ended, or why a call was refused.
 ///

@@ -7,7 +7,7 @@
 //!
 //! All four values of the kind are in use, so the only thing that can be wrong with a header is its length.
 
-use crate::At;
+use tacit_wire::At;
 
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: usize = 16;

@@ -7,19 +7,23 @@ mod lenient;
 mod pause;
 mod peer;
 mod pulse;
+mod sends;
+mod signs;
 mod verdict;
 
 use std::time::Duration;
 
+use tacit_wire::{At, Phase};
+
 use crate::counters::Counters;
 use crate::error::{Doing, Error, ErrorKind, Named};
 use crate::frame::{Frame, FrameKind};
+use crate::lane::{AbortFlag, Lane};
+use crate::limits::Limits;
 use crate::transport::{Event, Transport};
-use crate::{AbortFlag, At, Lane, Limits, Phase};
-use gather::Sends;
-use lenient::gone_early;
-use peer::{Peer, Standing};
+use peer::{Peer, Standing, gone_early};
 use pulse::Pulse;
+use sends::Sends;
 
 /// How often [`Mesh::tick`] looks at the links.
 const SERVICE: Duration = Duration::from_millis(1);

@@ -17,10 +17,12 @@
 pub mod hello;
 
 mod attend;
+mod caller;
 mod config;
 mod crowd;
 mod dial;
 mod door;
+mod enrolled;
 mod error;
 mod files;
 mod gather;
@@ -30,20 +32,22 @@ mod identity;
 mod init;
 mod listener;
 mod look;
+mod notes;
 mod renewed;
 mod roster;
 
 pub use crate::tls::pin::{Fingerprint, NotAFingerprint};
 pub use attend::{Attendance, Word};
 pub use config::{Client, Config, INSECURE_TCP, Party, Security};
-pub use door::TurnedAway;
+pub use enrolled::enrolled;
+#[doc(hidden)]
+pub use enrolled::parse_enrolled;
 pub use error::SetupError;
-pub use gather::{Note, Notes, Vacant, connect, connect_lanes, quiet};
+pub use gather::{connect, connect_lanes};
 pub use hub::{Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
 pub use listener::Listener;
 pub use look::{Seen, look};
+pub use notes::{Note, Notes, TurnedAway, Vacant, quiet};
 pub use renewed::{accept, renew, strike_renewed, use_renewed};
-#[doc(hidden)]
-pub use roster::parse_enrolled;
-pub use roster::{enrol, enrolled, strike};
+pub use roster::{enrol, strike};

@@ -264,30 +264,30 @@ pub struct Itemised {
 
 /// What a plan costs by a protocol's cost model: inputs and outputs one round each, and a guard one, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
-pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
+pub fn of_plan(plan: &Plan, model: &dyn CostModel) -> Itemised {
     let mut breakdown = Itemised { ands: ands(plan), ..Itemised::default() };
     for input in &plan.inputs {
-        breakdown.charge(input.node, &tariff.price(plan, Step::Input(input)));
+        breakdown.charge(input.node, &model.price(plan, Step::Input(input)));
     }
     for (level, times) in plan.counted_levels() {
         let mut nodes: BTreeMap<u32, Vec<Stage>> = BTreeMap::new();
         for stage in &level.stages {
             let op = plan.op(stage.op);
             for layer in op.kind.layers(stage.stage) {
-                let flows = tariff.price(plan, Step::Stage { op, stage: layer });
+                let flows = model.price(plan, Step::Stage { op, stage: layer });
                 let flows = flows.into_iter().map(|(phase, flow)| (phase, flow.times(times)));
                 breakdown.charge(op.node, &flows.collect::<Vec<_>>());
             }
             nodes.entry(op.node).or_default().push(*stage);
         }
         for (node, stages) in nodes {
-            let rounds = times * tariff.rounds(plan, &stages);
+            let rounds = times * model.rounds(plan, &stages);
             breakdown.nodes.entry(node).or_default().add_rounds(Phase::Online, rounds);
         }
-        breakdown.total.add_rounds(Phase::Online, times * tariff.rounds(plan, &level.stages));
+        breakdown.total.add_rounds(Phase::Online, times * model.rounds(plan, &level.stages));
     }
     for output in &plan.outputs {
-        breakdown.charge(output.node, &tariff.price(plan, Step::Output(output)));
+        breakdown.charge(output.node, &model.price(plan, Step::Output(output)));
     }
     breakdown.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
     let rounds = u64::from(plan.guard.is_some()) + u64::from(plan.own_outputs() > 0);

@@ -1,5 +1,6 @@
 //! The suite for `mascot` itself, among two parties and three: few runs and short vectors, since each run makes what it takes.
-//! The model tenant with MACs, whose code is the same but for where its triples come from, has the suite at full length.
+//! The model tenant with MACs (`testkit/tests/macs`), whose code is the same but for where its triples come from, has longer
+//! vectors and tries more each time, and all with `make test-long`.
 
 use tacit_spdz::MASCOT;
 use tacit_testkit::conformance::Subject;

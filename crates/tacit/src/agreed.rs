@@ -1,7 +1,7 @@
 //! What endpoints tell one another of the program that they are about to run: enough for each to say where the others
 //! differ, in its own author's words. The hash decides; all of this only explains it.
 
-use crate::Compiled;
+use crate::compiled::Compiled;
 use std::path::Path;
 use tacit_program::plan::To;
 use tacit_program::{Dtype, Range, Source};
@@ -12,6 +12,23 @@ pub(crate) const DESCRIBED: usize = 1000;
 
 /// As many steps of a program: 64 KiB.
 const STEPS: usize = 1 << 14;
+
+impl Compiled {
+    /// The steps in words. They are hashed once: a circuit is as long as a run on few values.
+    pub(crate) fn steps(&self) -> &[ProgramStep] {
+        self.steps.get_or_init(|| steps(self))
+    }
+
+    /// A line for each input: name, owner, type, shape and range.
+    pub fn inputs_in_words(&self) -> Vec<String> {
+        inputs(self)
+    }
+
+    /// A line for each output: type, shape and who learns it.
+    pub fn outputs_in_words(&self) -> Vec<String> {
+        outputs(self)
+    }
+}
 
 /// The inputs in words: names, owners, types, shapes and ranges.
 pub(crate) fn inputs(compiled: &Compiled) -> Vec<String> {
@@ -43,7 +60,7 @@ pub(crate) fn outputs(compiled: &Compiled) -> Vec<String> {
 }
 
 /// The steps, with their lines.
-pub(crate) fn steps(compiled: &Compiled) -> Vec<ProgramStep> {
+fn steps(compiled: &Compiled) -> Vec<ProgramStep> {
     let outline = compiled.program().outline().take(STEPS);
     let step = |(digest, source): ([u8; 4], &Source)| {
         // Others are told no folders.

@@ -7,7 +7,7 @@
 //! The chance that any run of a party ever has a wrong output is at most the bound times the number of its attempts and
 //! one, for the runs that ended well.
 
-use crate::Error;
+use crate::error::Error;
 
 /// Attempts after which a party runs nothing more by itself, unless it is told another number.
 ///

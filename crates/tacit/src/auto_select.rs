@@ -12,10 +12,13 @@
 //! A corrupt party can only make a run slower, or make it take some gigabytes more. Neither matters to what a protocol
 //! hides.
 
-use crate::endpoint::establish;
+use crate::compiled::Compiled;
+use crate::endpoint::{Endpoint, establish};
+use crate::error::Error;
 use crate::material::{all_or_none, part};
-use crate::registry::{AUTO, Chosen};
-use crate::{Compiled, Endpoint, Error, price, protocol};
+use crate::price::price;
+use crate::registry::{AUTO, Chosen, protocol};
+use crate::report::{Comparison, Making};
 use std::fmt;
 use std::sync::Arc;
 use tacit_engine::{Participants, Protocol};
@@ -59,18 +62,6 @@ pub struct RoleAssignment {
     pub slowest: Seconds,
 }
 
-/// How numbers are compared.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The value of the protocol's parameter `comparison`.
-    pub picked: &'static str,
-    /// What the network takes with each value, by the prediction on which it was picked; empty at clients, which are told
-    /// the value alone, and where nothing was predicted.
-    pub seconds: Vec<(&'static str, f64)>,
-    /// Which seconds these are.
-    pub making: Making,
-}
-
 /// What the network takes of a run, by prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds {
@@ -78,16 +69,6 @@ pub struct Seconds {
     pub online: f64,
     /// In all.
     pub total: f64,
-}
-
-/// When a run's material is made: which seconds somebody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Making {
-    /// In the run: all.
-    InRun,
-    /// Offline: those of the online phase.
-    Offline,
 }
 
 /// What all endpoints of a deployment have negotiated.

@@ -1,7 +1,8 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
-use crate::run::Ended;
-use crate::{Error, Run, agreed, listing, protocols};
+use crate::error::Error;
+use crate::registry::protocols;
+use crate::report::{Ended, Run};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan, PublicInput};
@@ -22,7 +23,7 @@ pub struct Compiled {
     plan: Arc<Plan>,
     plan_digest: OnceLock<[u8; 32]>,
     /// What endpoints tell one another of its steps, before each run.
-    steps: OnceLock<Vec<ProgramStep>>,
+    pub(crate) steps: OnceLock<Vec<ProgramStep>>,
     hash: [u8; 32],
     debug: bool,
     capabilities: Capabilities,
@@ -233,11 +234,6 @@ impl Compiled {
         *self.plan_digest.get_or_init(|| self.plan.digest())
     }
 
-    /// The steps in words. They are hashed once: a circuit is as long as a run on few values.
-    pub(crate) fn steps(&self) -> &[ProgramStep] {
-        self.steps.get_or_init(|| agreed::steps(self))
-    }
-
     /// The same program with another plan.
     #[cfg(test)]
     pub(crate) fn altered(&self, change: impl FnOnce(&mut Plan)) -> Arc<Self> {
@@ -280,27 +276,6 @@ impl Compiled {
     /// told of one. For the protocol that this has the plan of ([`Self::for_protocol`]).
     pub fn at_work(&self, finished: usize) -> Option<&Source> {
         self.source(self.plan.op(tacit_engine::at_work(&self.plan, finished)?).node)
-    }
-
-    /// A line for each input: name, owner, type, shape and range.
-    pub fn inputs_in_words(&self) -> Vec<String> {
-        agreed::inputs(self)
-    }
-
-    /// A line for each output: type, shape and who learns it.
-    pub fn outputs_in_words(&self) -> Vec<String> {
-        agreed::outputs(self)
-    }
-
-    /// A line for each operation, in order: what it makes of which others, and the user's line. It has the names and
-    /// sources of the program, which may hold anything.
-    pub fn operations_in_words(&self) -> Vec<String> {
-        listing::operations(&self.program)
-    }
-
-    /// What [`Self::operations_in_words`] calls each input.
-    pub fn input_numbers(&self) -> Vec<String> {
-        listing::inputs(&self.program)
     }
 
     /// The inputs in words, for stores and errors.

@@ -1,18 +1,20 @@
 //! One party or client of a deployment on several machines.
 
 use crate::attempts::Attempts;
-use crate::auto_select::Negotiation;
+use crate::compiled::Compiled;
 use crate::endpoint::Endpoint;
-use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_count};
-use crate::living::{Wish, ask};
-use crate::material::made_under;
-use crate::price::price_lanes;
+use crate::error::Error;
+use crate::kept::Source;
+use crate::lanes::{LaneInputs, admitted_lanes, clients_of, lane_count};
+use crate::living::client::{Wish, ask};
+use crate::progress::Progress;
 use crate::registry::Chosen;
-use crate::run::{Given, Own, Part};
-use crate::{Compiled, Error, Fill, Making, Progress, Run};
+use crate::report::Run;
+use crate::run::{Given, Own, endpoint_of, run_over};
+use crate::state::fill::Fill;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tacit_engine::{Participants, Protocol};
 use tacit_net::Mesh;
 use tacit_net::setup::{Attendance, Config, Listener, Notes, SetupError, connect_lanes, quiet};
@@ -336,65 +338,4 @@ impl Seat {
             |transport| Mesh::new(Box::new(transport), me, self.config.names(), self.config.limits().clone());
         Ok(transports.into_iter().map(mesh).collect())
     }
-}
-
-/// Endpoint `me`'s part in a run that has a lane for each of these, over the links that `gather` brings once all that can be
-/// refused before has not been: what came out and what it took, lane by lane.
-pub(crate) fn run_over(
-    me: usize,
-    chosen: &Chosen,
-    usual: &[Endpoint],
-    own: Own<'_>,
-    progress: Progress<'_>,
-    gather: impl FnOnce() -> Result<Vec<Mesh>, Error>,
-) -> Result<Vec<Run>, Error> {
-    let Own { given, source, residents, measured } = own;
-    let first = &usual[0];
-    let made = match &source {
-        Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
-        _ => None,
-    };
-    let mut part = Part::new(me, usual, given)?.on(residents);
-    let mut meshes = gather()?;
-    let start = Instant::now();
-    let (settled, mut lanes, mut comparison);
-    (lanes, comparison) = (usual, None);
-    if !chosen.open.is_empty() {
-        let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made, measured };
-        let price = |name: &str| price_lanes(usual, name);
-        let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
-        meshes.insert(0, mesh);
-        // The plans may be others.
-        let under = usual.iter().map(|lane| lane.under(negotiated.protocol.clone()));
-        settled = under.collect::<Result<Vec<_>, _>>()?;
-        (lanes, comparison) = (&settled, negotiated.comparison);
-        part = part.under(me, lanes)?;
-    }
-    let ended = part.play(meshes, source, &Tally::new(progress), comparison.as_ref(), start)?;
-    lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
-}
-
-/// What a configuration's endpoint has to know of a program to take part in a run with these clients.
-pub(crate) fn endpoint_of(
-    config: &Config,
-    compiled: &Arc<Compiled>,
-    protocol: Arc<dyn Protocol>,
-    clients: Vec<String>,
-) -> Result<Endpoint, Error> {
-    refuse_debug(compiled)?;
-    let compiled = match config.window() {
-        Some(bytes) => compiled.clone().with_window(bytes),
-        None => compiled.clone(),
-    };
-    let parties = config.parties().iter().map(|party| party.name.clone()).collect();
-    Endpoint::new(&compiled, protocol, parties, clients)
-}
-
-fn refuse_debug(compiled: &Compiled) -> Result<(), Error> {
-    if !compiled.is_debug() {
-        return Ok(());
-    }
-    let reason =
-        "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
-    Err(Error::Refused(reason.to_owned()))
 }

@@ -319,6 +319,14 @@ pub(crate) fn link(cause: &Cause) -> Option<&tacit_net::Error> {
     }
 }
 
+/// A failure that is no line's of a program.
+pub(crate) fn aborted(cause: Cause) -> Error {
+    match cause {
+        Cause::Refused(reason) => Error::Refused(reason),
+        cause => Error::Aborted { lane: None, at: None, attempt: false, cause },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,17 @@
 //! One endpoint's part in a run of several lanes: independent runs of plans side by side, each over links of its
 //! own, with keys of its own, in a thread of its own.
 
-use crate::endpoint::{Endpoint, Feed, Played, Start, client, establish, party};
-use crate::material::{agree_source, part, refuse_other, take_agreed};
-use crate::state::{Keeping, Residents, refuse_homeless};
-use crate::supplies::refuse_other_stock;
-use crate::{Compiled, Error, Progress};
+use crate::compiled::Compiled;
+use crate::endpoint::{Endpoint, Feed, Once, Played, establish};
+use crate::error::Error;
+use crate::kept::Source;
+use crate::material::{agree_source, part, refuse_other, refuse_other_stock, take_agreed};
+use crate::part::{Start, client, party};
+use crate::state::keeping::{Keeping, refuse_homeless};
+use crate::state::residents::Residents;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::supply::{Blocks, Stock, StoredSupply};
-use tacit_engine::{Observer, Participants, Protocol};
+use tacit_engine::supply::{Blocks, StoredSupply};
+use tacit_engine::{Clear, Observer, Participants, Protocol};
 use tacit_net::{AbortFlag, Lane, MAX_LANES, Mesh};
 use tacit_store::Store;
 
@@ -28,17 +30,6 @@ pub struct Strand<'a> {
     pub observer: &'a mut (dyn Observer + Send),
     /// What a party keeps between runs, for a program that reads or keeps values.
     pub residents: Option<Residents<'a>>,
-}
-
-/// Where a party has what doesn't depend on inputs from. Clients make nothing.
-#[non_exhaustive]
-pub enum Source<'a> {
-    /// It makes it in the run, all parties together.
-    InRun,
-    /// From its store of material: an instance, for a run in one lane.
-    Material(&'a mut Store),
-    /// From its store of supplies, for all lanes that draw from any.
-    Supplies(&'a Stock),
 }
 
 /// The same for one lane.
@@ -103,6 +94,25 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
         Some(run) => played.map_err(|failed| failed.destroying(|| run.destroy())),
         None => played,
     }
+}
+
+/// Plays an endpoint's part from the handshake to the end: a party's if its number is below the number of
+/// parties, a client's else. `inputs` has the values that this endpoint gives, by the index of the input. What it learns, by
+/// the index of the output.
+///
+/// # Errors
+/// As [`play_lanes`].
+pub fn play(
+    endpoint: &Endpoint,
+    mesh: Mesh,
+    source: Source<'_>,
+    inputs: Vec<Option<Clear>>,
+    observer: &mut (dyn Observer + Send),
+) -> Result<(Vec<Option<Clear>>, Played), Error> {
+    let mut feed = Once::new(inputs);
+    let strand = Strand { endpoint, mesh, feed: &mut feed, observer, residents: None };
+    let played = play_lanes(vec![strand], source)?.swap_remove(0);
+    Ok((feed.outputs, played))
 }
 
 /// Plays each lane in a thread of its own.
@@ -241,60 +251,10 @@ pub(crate) fn clients_of<'a>(
     }
 }
 
-/// Adds up the progress of all lanes.
-pub(crate) struct Tally<'a> {
-    progress: Progress<'a>,
-    done: AtomicUsize,
-    total: AtomicUsize,
-}
-
-impl<'a> Tally<'a> {
-    pub(crate) fn new(progress: Progress<'a>) -> Self {
-        Self { progress, done: AtomicUsize::new(0), total: AtomicUsize::new(0) }
-    }
-
-    /// An observer for one lane.
-    pub(crate) fn lane(&self) -> Told<'_> {
-        Told { tally: self, done: 0, total: 0 }
-    }
-}
-
-/// Passes on a lane's progress.
-pub(crate) struct Told<'a> {
-    tally: &'a Tally<'a>,
-    /// What the lane has said so far.
-    done: usize,
-    total: usize,
-}
-
-impl Observer for Told<'_> {
-    fn progress(&mut self, done: usize, total: usize) {
-        let add = |sum: &AtomicUsize, more: usize| sum.fetch_add(more, Ordering::Relaxed) + more;
-        let all = add(&self.tally.total, total.saturating_sub(self.total));
-        let all_done = add(&self.tally.done, done.saturating_sub(self.done));
-        (self.done, self.total) = (done, total);
-        (self.tally.progress)(all_done, all);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
     use tacit_session::Error as SessionError;
-
-    #[test]
-    fn progress_adds_up() {
-        let told = Mutex::new(Vec::new());
-        let progress = |done, total| told.lock().unwrap().push((done, total));
-        let tally = Tally::new(&progress);
-        let (mut one, mut other) = (tally.lane(), tally.lane());
-        one.progress(1, 3);
-        other.progress(1, 2);
-        other.progress(2, 2);
-        one.progress(3, 3);
-        assert_eq!(*told.lock().unwrap(), [(1, 3), (2, 5), (3, 5), (5, 5)]);
-    }
 
     #[test]
     fn a_failed_check_is_told_whatever_ended_first_and_an_attempt_in_any_lane_counts() {

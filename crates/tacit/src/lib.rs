@@ -50,13 +50,17 @@ mod compiled;
 mod deployment;
 mod endpoint;
 mod error;
+mod kept;
 mod lanes;
 mod listing;
 mod living;
 mod local;
+mod made;
 mod material;
 mod offline;
+mod part;
 mod price;
+mod progress;
 mod registry;
 mod report;
 mod run;
@@ -70,23 +74,25 @@ mod testing;
 
 pub use attempts::MOST_ATTEMPTS;
 pub use auto_select::{
-    Comparison, Making, Negotiated, RoleAssignment, Seconds, Selection, describe_roles, is_open, negotiate,
-    players, select, select_default, select_for,
+    Negotiated, RoleAssignment, Seconds, Selection, describe_roles, is_open, negotiate, players, select,
+    select_default, select_for,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
-pub use endpoint::{Endpoint, Feed, Played, play};
+pub use endpoint::{Endpoint, Feed, Played};
 pub use error::{Distance, Error};
-pub use lanes::{LaneInputs, Source, Strand, admitted_lanes, play_lanes};
+pub use kept::{Instance, Kept, Source, StorePath};
+pub use lanes::{LaneInputs, Strand, admitted_lanes, play, play_lanes};
 pub use living::{
     Asker, Drain, Gauges, Holdings, Offer, QUEUE, Quota, Reading, Served, Server, Serving, Wanted,
 };
-pub use local::{Local, Progress};
-pub use material::{Instance, Kept, StorePath};
-pub use offline::{Made, Prepared, Sent, play_offline};
+pub use local::Local;
+pub use made::{Made, Prepared, Sent};
+pub use offline::play_offline;
 pub use price::{branches_in_words, price, price_lanes, price_offline, priced};
+pub use progress::Progress;
 pub use registry::{parameters, protocol, protocols, stocks};
-pub use report::{Report, Run, Traffic};
+pub use report::{Comparison, Making, Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};
 pub use state::{About, Fill, Listed, MAX_VERSIONS, NO_STATE, Residents, Standing, State, play_refresh};
 pub use stream::Stream;

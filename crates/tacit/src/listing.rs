@@ -1,6 +1,7 @@
 //! A program's operations as lines of text, for whoever looks into a plan before it is run.
 
 use crate::agreed;
+use crate::compiled::Compiled;
 use std::fmt::{self, Write};
 use tacit_program::{NodeId, Operation, Program};
 
@@ -10,9 +11,22 @@ const SHOWN: usize = 100;
 /// As many numbers of a constant.
 const NUMBERS: usize = 4;
 
+impl Compiled {
+    /// A line for each operation, in order: what it makes of which others, and the user's line. It has the names and
+    /// sources of the program, which may hold anything.
+    pub fn operations_in_words(&self) -> Vec<String> {
+        operations(self.program())
+    }
+
+    /// What [`Self::operations_in_words`] calls each input.
+    pub fn input_numbers(&self) -> Vec<String> {
+        inputs(self.program())
+    }
+}
+
 /// A line for each node but inputs: its number, what it does with which other ones, what it is, and the line of the user's
 /// program. Names and sources are as they stand in the program: whoever writes them to a terminal escapes them.
-pub(crate) fn operations(program: &Program) -> Vec<String> {
+fn operations(program: &Program) -> Vec<String> {
     let made = program.nodes().iter().enumerate();
     let made = made.filter(|(_, node)| !matches!(node.operation, Operation::Input { .. }));
     made.map(|(number, node)| {
@@ -28,7 +42,7 @@ pub(crate) fn operations(program: &Program) -> Vec<String> {
 }
 
 /// The operations that inputs are, to be named beside the others.
-pub(crate) fn inputs(program: &Program) -> Vec<String> {
+fn inputs(program: &Program) -> Vec<String> {
     program.inputs().iter().map(|id| format!("%{}", id.number())).collect()
 }
 

@@ -2,11 +2,16 @@
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
 use crate::auto_select::comparison;
+use crate::compiled::Compiled;
 use crate::endpoint::{Endpoint, check_count};
-use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of};
-use crate::registry::Chosen;
-use crate::run::{Ended, Given, Part};
-use crate::{Compiled, Error, Residents, Run, protocol};
+use crate::error::Error;
+use crate::kept::Source;
+use crate::lanes::{LaneInputs, admitted_lanes, clients_of};
+use crate::progress::{Progress, Tally};
+use crate::registry::{Chosen, protocol};
+use crate::report::{Ended, Run};
+use crate::run::{Given, Part};
+use crate::state::residents::Residents;
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Instant;
@@ -21,9 +26,6 @@ pub struct Local {
     /// Names of the parties.
     pub parties: Vec<String>,
 }
-
-/// Is told of finished jobs: how many, of how many.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 impl Local {
     /// Parties `P0`, `P1`, ...: as many as the protocol is for.

@@ -1,104 +1,16 @@
-//! Preprocessed material: where a party keeps it, what it is good for, and which of it a run uses.
+//! Preprocessed material: what it is good for, and which of it a run uses.
 
-use crate::Error;
-use crate::endpoint::Endpoint;
-use crate::lanes::Source;
+use crate::endpoint::{Endpoint, of_version};
+use crate::error::Error;
+use crate::kept::{Instance, Kept, StorePath, has_stocks};
 use crate::registry::Chosen;
-use crate::supplies::has_stocks;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tacit_engine::supply::{Blocks, Stock, agreed, list_message, read_lists};
 use tacit_engine::{Material, Participants, Protocol};
 use tacit_session::{At, Session, step};
-use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, PlanBinding, Restored, Store, Unit, WHOLE};
-
-/// Where a party keeps material.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StorePath {
-    /// The store: a folder for one party and one program.
-    pub store: PathBuf,
-    /// The folder of the anchors, outside of the store; several stores may have theirs there.
-    pub anchors: PathBuf,
-}
-
-/// The folder of anchors beside the stores of parties that are all in one process.
-const ANCHORS: &str = "anchors";
+use tacit_store::{Available, Binding, MAX_LIST_BYTES, PlanBinding, Store, Unit, WHOLE};
 
 impl StorePath {
-    /// A store with its anchor where this user's anchors lie, unless another folder is named.
-    ///
-    /// # Errors
-    /// If none is named, and the environment says neither where the user's home is nor where state is kept.
-    pub fn new(store: impl Into<PathBuf>, anchors: Option<PathBuf>) -> Result<Self, Error> {
-        let anchors = anchors.or_else(tacit_store::default_anchors).ok_or_else(|| {
-            let reason = "the environment says neither $HOME nor $XDG_STATE_HOME; say where anchors are to lie (--anchors)";
-            Error::Refused(reason.to_owned())
-        })?;
-        Ok(Self { store: store.into(), anchors })
-    }
-
-    /// A store that is there, to look at: with its anchor in the folder that is named, or where this user's lie, or, if it
-    /// isn't there, beside the store in `anchors` ([`StorePath::simulated`]). Runs don't look beside their stores.
-    ///
-    /// # Errors
-    /// As [`StorePath::new`], and [`Error::Store`].
-    pub fn existing(store: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Self, Error> {
-        let store = store.into();
-        let usual = Self::new(store.clone(), anchors.cloned());
-        let knows = |place: &Self| Store::is_anchored_in(&place.store, &place.anchors);
-        if anchors.is_some() || usual.as_ref().is_ok_and(|place| knows(place).unwrap_or(false)) {
-            return usual;
-        }
-        // Of `.` the folder above has to be looked up.
-        let above = std::fs::canonicalize(&store).ok().and_then(|path| Some(path.parent()?.join(ANCHORS)));
-        match above.map(|anchors| Self { store, anchors }) {
-            Some(beside) if knows(&beside)? => Ok(beside),
-            _ => usual,
-        }
-    }
-
-    /// All stores of a folder: the folder itself if it is one, or else those that lie in it, by name, as of a
-    /// [`StorePath::simulated`]; each as [`StorePath::existing`].
-    ///
-    /// # Errors
-    /// As [`StorePath::existing`], and [`tacit_store::Error::NoStore`] if there is none.
-    pub fn all_in(folder: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Vec<Self>, Error> {
-        let folder = folder.into();
-        let is_store = |path: &Path| Ok::<_, Error>(Store::binding_at(path)?.is_some());
-        let mut stores = Vec::new();
-        if is_store(&folder)? {
-            stores.push(folder.clone());
-        } else if folder.is_dir() {
-            let unread = |error: std::io::Error| {
-                let (doing, path) = ("read", folder.clone());
-                tacit_store::Error::File { doing, path, detail: error.to_string() }
-            };
-            for entry in std::fs::read_dir(&folder).map_err(unread)? {
-                let path = entry.map_err(unread)?.path();
-                if path.is_dir() && is_store(&path)? {
-                    stores.push(path);
-                }
-            }
-        }
-        if stores.is_empty() {
-            return Err(tacit_store::Error::NoStore { path: folder }.into());
-        }
-        stores.sort();
-        stores.into_iter().map(|store| Self::existing(store, anchors)).collect()
-    }
-
-    /// For parties that are all in this process: a folder for each in `folder`, and one with the anchors beside them.
-    /// That is for trying out: anchors that are copied with their stores show nothing.
-    pub fn simulated(folder: impl Into<PathBuf>) -> Self {
-        let store = folder.into();
-        Self { anchors: store.join(ANCHORS), store }
-    }
-
-    /// One of the parties of a [`StorePath::simulated`].
-    pub(crate) fn of(&self, party: &str) -> Self {
-        Self { store: self.store.join(party), anchors: self.anchors.clone() }
-    }
-
     /// Opens a party's store.
     pub(crate) fn open(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
         two_phases(&*endpoint.protocol)?;
@@ -134,48 +46,29 @@ impl StorePath {
         two_phases(&*endpoint.protocol)?;
         Ok(Store::create(&self.store, &self.anchors, &binding(endpoint, me))?)
     }
-}
 
-/// What a party keeps for runs to come, open in this process alone.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Kept {
-    /// Material for one program.
-    Material(Box<Store>),
-    /// Supplies, for any.
-    Supplies(Stock),
-}
-
-impl Kept {
-    /// Epochs that the store knew less of than its anchor: somebody put an older copy in its place.
-    pub fn restored(&self) -> Vec<Restored> {
-        match self {
-            Self::Material(store) => store.restored().to_vec(),
-            Self::Supplies(stock) => stock.restored(),
-        }
+    /// Opens a party's store of supplies for a protocol, and makes it first if there is none. One process at a time can
+    /// have it open.
+    ///
+    /// # Errors
+    /// [`Error::Store`], for a store of something else too.
+    pub fn open_supplies(
+        &self,
+        protocol: &dyn Protocol,
+        parties: &[String],
+        me: usize,
+    ) -> Result<Store, Error> {
+        self.supplies(protocol, parties, me, Store::create)
     }
 
-    /// For a run.
-    pub(crate) fn source(&mut self) -> Source<'_> {
-        match self {
-            Self::Material(store) => Source::Material(store),
-            Self::Supplies(stock) => Source::Supplies(stock),
-        }
-    }
-}
-
-/// The instance of a run's material: which it is of those that one offline session made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instance {
-    /// The offline session.
-    pub epoch: Epoch,
-    /// The instance's number, from 0.
-    pub index: u64,
-}
-
-impl fmt::Display for Instance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "instance {} of epoch {}", self.index, self.epoch)
+    pub(crate) fn supplies(
+        &self,
+        protocol: &dyn Protocol,
+        parties: &[String],
+        me: usize,
+        open: fn(&Path, &Path, &Binding) -> Result<Store, tacit_store::Error>,
+    ) -> Result<Store, Error> {
+        Ok(open(&self.store, &self.anchors, &stock_binding(protocol, parties, me))?)
     }
 }
 
@@ -251,6 +144,32 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
             plan: endpoint.compiled.plan_digest(),
         }),
     }
+}
+
+/// What a party's supplies are good for: any program that the same parties run under the protocol.
+pub(crate) fn stock_binding(protocol: &dyn Protocol, parties: &[String], me: usize) -> Binding {
+    Binding {
+        me: parties[me].clone(),
+        parties: parties.to_vec(),
+        clients: Vec::new(),
+        protocol: protocol.spec().name.to_owned(),
+        parameters: of_version(&protocol.material_values()),
+        plan: None,
+    }
+}
+
+/// Refuses supplies that are for something else.
+pub(crate) fn refuse_other_stock(endpoint: &Endpoint, me: usize, stock: &Stock) -> Result<(), Error> {
+    let parties = &endpoint.parties;
+    let is_mine = me < parties.len() && stock.is_for(&stock_binding(&*endpoint.protocol, parties, me));
+    if is_mine { Ok(()) } else { Err(other_stock()) }
+}
+
+pub(crate) fn other_stock() -> Error {
+    Error::Refused(
+        "the store was opened for a program, or for supplies of another protocol or list of parties"
+            .to_owned(),
+    )
 }
 
 /// Makes sure that all parties make what they need in the run, if the protocol has any of that, or all take it from supplies
@@ -378,6 +297,7 @@ mod tests {
     use tacit_engine::executor::Unobserved;
     use tacit_net::{Limits, Mesh, memory};
     use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value, plan};
+    use tacit_store::Epoch;
 
     /// The plan counts, and not only the program and its shapes: what was made for another one is refused before anything is
     /// sent, whoever opens the store and whoever runs on one that is open.

@@ -1,55 +1,25 @@
 //! Offline sessions: the parties make material for runs to come, and each keeps its own in a store.
 
-use crate::auto_select::{Making, Negotiation, comparison};
+use crate::auto_select::{Negotiation, comparison};
+use crate::compiled::Compiled;
+use crate::deployment::Seat;
 use crate::endpoint::{Endpoint, establish, in_check};
-use crate::lanes::Tally;
-use crate::local::{all_of, together};
+use crate::error::{Error, aborted};
+use crate::kept::{StorePath, has_stocks};
+use crate::local::{Local, all_of, together};
+use crate::made::{Made, Prepared, confirm, finish, prepared};
 use crate::material::{refuse_other, two_phases};
+use crate::price::{price, price_offline};
+use crate::progress::{Progress, Tally};
 use crate::registry::Chosen;
-use crate::supplies::{Filling, has_stocks};
-use crate::{Comparison, Compiled, Error, Local, Progress, Seat, StorePath, players, price, price_offline};
+use crate::report::Making;
+use crate::supplies::Filling;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tacit_engine::supply::SupplyKind;
+use std::time::Instant;
 use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executor};
-use tacit_net::{Mesh, Phase};
-use tacit_program::cost::Cost;
-use tacit_session::{Agreement, Session};
+use tacit_net::Mesh;
+use tacit_session::Agreement;
 use tacit_store::{Epoch, Store, WHOLE, Writer};
-
-/// What an offline session made, at one party.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prepared {
-    /// The party.
-    pub party: String,
-    /// The session's identity, by which all parties call what it made.
-    pub epoch: Epoch,
-    /// How many instances, each for one run; none of supplies that any program draws from.
-    pub instances: u64,
-    /// The supplies that were made for any program; none if there were enough already.
-    pub supplies: Vec<(SupplyKind, u64)>,
-    /// Bytes that they take on this party's disk.
-    pub disk_bytes: u64,
-    /// What this party sent, by link.
-    pub links: Vec<Sent>,
-    /// From the handshake until all was on disk everywhere.
-    pub elapsed: Duration,
-    /// The names of those who play `P_0`, `P_1` and so on in runs on it; empty if the protocol's parties are all alike.
-    pub players: Vec<String>,
-    /// How numbers are compared in runs on it, if that was left to the network.
-    pub comparison: Option<Comparison>,
-}
-
-/// Payload bytes that went by a link, the handshake left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// The receiver.
-    pub to: String,
-    /// Bytes as they were counted.
-    pub bytes: u64,
-    /// Bytes as [`price_offline`] has them; nothing of supplies.
-    pub declared: Option<u64>,
-}
 
 impl Seat {
     /// Makes material for `count` runs of a program, together with all other parties; clients aren't needed. If the protocol
@@ -201,46 +171,6 @@ fn check_count(endpoint: &Endpoint, count: u64) -> Result<(), Error> {
     )))
 }
 
-/// What a session made at a party, of which the cost is declared.
-pub(crate) fn prepared(
-    protocol: &dyn Protocol,
-    parties: &[String],
-    me: usize,
-    made: &Made,
-    declared: Option<&Cost>,
-    elapsed: Duration,
-) -> Prepared {
-    let to = |peer: usize| {
-        let bytes = |declared: &Cost| {
-            let links = declared.phases().flat_map(|(_, cost)| &cost.links);
-            links.filter(|link| (link.from, link.to) == (me, peer)).map(|link| link.bytes).sum()
-        };
-        Sent { to: parties[peer].clone(), bytes: made.sent[peer], declared: declared.map(bytes) }
-    };
-    Prepared {
-        party: parties[me].clone(),
-        epoch: made.epoch,
-        instances: 0,
-        supplies: Vec::new(),
-        disk_bytes: made.disk_bytes,
-        links: (0..parties.len()).filter(|&peer| peer != me).map(to).collect(),
-        elapsed,
-        players: players(protocol, parties),
-        comparison: None,
-    }
-}
-
-/// What a party has at the end of an offline session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    /// The session's identity.
-    pub epoch: Epoch,
-    /// Bytes on disk.
-    pub disk_bytes: u64,
-    /// Payload bytes sent, by party, without those of the handshake.
-    pub sent: Vec<u64>,
-}
-
 /// Plays a party's part in an offline session over links to the other parties, and puts what it makes into `store`.
 ///
 /// Nobody can use any of it before all parties have said that they have everything on disk, and each takes it away again
@@ -279,40 +209,6 @@ pub fn play_offline(
     // Whoever is lost from here on has everything, too.
     let _ = engine.close();
     Ok(made)
-}
-
-/// Puts what was written onto disk, and once all parties have it there, to use.
-pub(crate) fn finish(session: &mut Session, mut writer: Writer<'_>) -> Result<(), Error> {
-    let ended = |session: &mut Session, error: tacit_store::Error| {
-        session.abort(&error.to_string());
-        Error::from(error)
-    };
-    writer.sync().map_err(|error| ended(session, error))?;
-    // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.
-    session.accept(b"offline").map_err(|error| aborted(error.into()))?;
-    writer.finish().map_err(|error| ended(session, error))?;
-    Ok(())
-}
-
-/// Waits until all parties say that what they made can be used; else takes it away again.
-pub(crate) fn confirm(session: &mut Session, store: &mut Store, epoch: Epoch) -> Result<Made, Error> {
-    if let Err(error) = session.barrier() {
-        store.destroy(epoch)?;
-        return Err(aborted(error.into()));
-    }
-    let disk_bytes = store.bytes_of(epoch)?;
-    let counters = session.mesh().counters();
-    let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
-    let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
-    Ok(Made { epoch, disk_bytes, sent: (0..session.parties()).map(to).collect() })
-}
-
-/// A failure that is no line's of a program.
-pub(crate) fn aborted(cause: Cause) -> Error {
-    match cause {
-        Cause::Refused(reason) => Error::Refused(reason),
-        cause => Error::Aborted { lane: None, at: None, attempt: false, cause },
-    }
 }
 
 /// Walks the plan as often as there are to be instances, and writes what comes of it.

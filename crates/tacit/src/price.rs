@@ -1,9 +1,11 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
+use crate::compiled::Compiled;
 use crate::endpoint::{Endpoint, admitted};
+use crate::error::Error;
 use crate::lanes::lane_count;
 use crate::material::two_phases;
-use crate::{Compiled, Error, protocol, protocols};
+use crate::registry::{protocol, protocols};
 use std::sync::Arc;
 use tacit_engine::{Checks, Participants, Protocol};
 use tacit_program::Feature;

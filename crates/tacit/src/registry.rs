@@ -1,6 +1,6 @@
 //! The one place that names all protocols.
 
-use crate::Error;
+use crate::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use tacit_astra::Astra;

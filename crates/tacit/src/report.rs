@@ -1,7 +1,8 @@
 //! What a run gave and what it took.
 
-use crate::{Comparison, Instance};
+use crate::kept::Instance;
 use std::time::Duration;
+use tacit_engine::Clear;
 use tacit_net::{Mesh, Phase};
 use tacit_program::Value;
 
@@ -43,6 +44,28 @@ impl Traffic {
     pub fn in_phase(&self, phase: Phase) -> u64 {
         self.sent[phase as usize]
     }
+}
+
+/// How numbers are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The value of the protocol's parameter `comparison`.
+    pub picked: &'static str,
+    /// What the network takes with each value, by the prediction on which it was picked; empty at clients, which are told
+    /// the value alone, and where nothing was predicted.
+    pub seconds: Vec<(&'static str, f64)>,
+    /// Which seconds these are.
+    pub making: Making,
+}
+
+/// When a run's material is made: which seconds somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Making {
+    /// In the run: all.
+    InRun,
+    /// Offline: those of the online phase.
+    Offline,
 }
 
 /// What a run took.
@@ -94,4 +117,31 @@ pub struct Run {
     pub outputs: Vec<Option<Value>>,
     /// What it took.
     pub report: Report,
+}
+
+/// What an endpoint has of a lane at its end.
+#[derive(Clone)]
+pub(crate) struct Ended {
+    /// What it has learnt; nothing of what went to a feed.
+    pub(crate) outputs: Vec<Option<Clear>>,
+    /// What the lane took.
+    pub(crate) report: Report,
+}
+
+impl Ended {
+    /// Adds what another endpoint has of the same lane.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.outputs.resize(other.outputs.len().max(self.outputs.len()), None);
+        for (known, one) in self.outputs.iter_mut().zip(other.outputs) {
+            *known = known.take().or(one);
+        }
+        let (own, other) = (&mut self.report, other.report);
+        own.endpoints.extend(other.endpoints);
+        own.rounds = own.rounds.max(other.rounds);
+        own.elapsed = own.elapsed.max(other.elapsed);
+        own.material = own.material.or(other.material);
+        if own.read.is_empty() && own.kept.is_empty() {
+            (own.read, own.kept) = (other.read, other.kept);
+        }
+    }
 }

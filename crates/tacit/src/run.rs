@@ -1,14 +1,23 @@
 //! A run as one endpoint sees it, whatever there is of lanes, streams and stores: all endpoints' parts in threads are
 //! [`Local`](crate::Local), and one endpoint's part over its links is [`Seat`](crate::Seat).
 
-use crate::auto_select::{Measured, players};
+use crate::auto_select::{Measured, Negotiation, players};
+use crate::compiled::Compiled;
 use crate::endpoint::{Endpoint, Feed, Once, Played};
-use crate::lanes::{Source, Strand, Tally, play_lanes};
-use crate::{Comparison, Error, Report, Residents};
+use crate::error::Error;
+use crate::kept::Source;
+use crate::lanes::{Strand, play_lanes};
+use crate::material::made_under;
+use crate::price::price_lanes;
+use crate::progress::{Progress, Tally};
+use crate::registry::Chosen;
+use crate::report::{Comparison, Ended, Making, Report, Run};
+use crate::state::residents::Residents;
 use std::sync::Arc;
 use std::time::Instant;
-use tacit_engine::Clear;
+use tacit_engine::{Clear, Protocol};
 use tacit_net::Mesh;
+use tacit_net::setup::Config;
 use tacit_program::Value;
 
 /// What an endpoint gives in a run.
@@ -28,33 +37,6 @@ pub(crate) struct Own<'a> {
     pub(crate) residents: Option<Residents<'a>>,
     /// What a party knows of the network, if it was measured before.
     pub(crate) measured: Option<Arc<Measured>>,
-}
-
-/// What an endpoint has of a lane at its end.
-#[derive(Clone)]
-pub(crate) struct Ended {
-    /// What it has learnt; nothing of what went to a feed.
-    pub(crate) outputs: Vec<Option<Clear>>,
-    /// What the lane took.
-    pub(crate) report: Report,
-}
-
-impl Ended {
-    /// Adds what another endpoint has of the same lane.
-    pub(crate) fn join(&mut self, other: Self) {
-        self.outputs.resize(other.outputs.len().max(self.outputs.len()), None);
-        for (known, one) in self.outputs.iter_mut().zip(other.outputs) {
-            *known = known.take().or(one);
-        }
-        let (own, other) = (&mut self.report, other.report);
-        own.endpoints.extend(other.endpoints);
-        own.rounds = own.rounds.max(other.rounds);
-        own.elapsed = own.elapsed.max(other.elapsed);
-        own.material = own.material.or(other.material);
-        if own.read.is_empty() && own.kept.is_empty() {
-            (own.read, own.kept) = (other.read, other.kept);
-        }
-    }
 }
 
 /// One endpoint's part in a run, ready for its links.
@@ -132,4 +114,65 @@ fn encoded(me: usize, lanes: &[Endpoint], given: &Given<'_>) -> Result<Vec<Once>
     let Given::Values(values) = given else { return Ok(Vec::new()) };
     let lanes = lanes.iter().zip(values);
     lanes.map(|(endpoint, values)| Ok(Once::new(endpoint.encode(me, values)?))).collect()
+}
+
+/// Endpoint `me`'s part in a run that has a lane for each of these, over the links that `gather` brings once all that can be
+/// refused before has not been: what came out and what it took, lane by lane.
+pub(crate) fn run_over(
+    me: usize,
+    chosen: &Chosen,
+    usual: &[Endpoint],
+    own: Own<'_>,
+    progress: Progress<'_>,
+    gather: impl FnOnce() -> Result<Vec<Mesh>, Error>,
+) -> Result<Vec<Run>, Error> {
+    let Own { given, source, residents, measured } = own;
+    let first = &usual[0];
+    let made = match &source {
+        Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
+        _ => None,
+    };
+    let mut part = Part::new(me, usual, given)?.on(residents);
+    let mut meshes = gather()?;
+    let start = Instant::now();
+    let (settled, mut lanes, mut comparison);
+    (lanes, comparison) = (usual, None);
+    if !chosen.open.is_empty() {
+        let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made, measured };
+        let price = |name: &str| price_lanes(usual, name);
+        let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
+        meshes.insert(0, mesh);
+        // The plans may be others.
+        let under = usual.iter().map(|lane| lane.under(negotiated.protocol.clone()));
+        settled = under.collect::<Result<Vec<_>, _>>()?;
+        (lanes, comparison) = (&settled, negotiated.comparison);
+        part = part.under(me, lanes)?;
+    }
+    let ended = part.play(meshes, source, &Tally::new(progress), comparison.as_ref(), start)?;
+    lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
+}
+
+/// What a configuration's endpoint has to know of a program to take part in a run with these clients.
+pub(crate) fn endpoint_of(
+    config: &Config,
+    compiled: &Arc<Compiled>,
+    protocol: Arc<dyn Protocol>,
+    clients: Vec<String>,
+) -> Result<Endpoint, Error> {
+    refuse_debug(compiled)?;
+    let compiled = match config.window() {
+        Some(bytes) => compiled.clone().with_window(bytes),
+        None => compiled.clone(),
+    };
+    let parties = config.parties().iter().map(|party| party.name.clone()).collect();
+    Endpoint::new(&compiled, protocol, parties, clients)
+}
+
+fn refuse_debug(compiled: &Compiled) -> Result<(), Error> {
+    if !compiled.is_debug() {
+        return Ok(());
+    }
+    let reason =
+        "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
+    Err(Error::Refused(reason.to_owned()))
 }

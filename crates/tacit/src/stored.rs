@@ -1,13 +1,17 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
-use crate::deployment::endpoint_of;
+use crate::compiled::Compiled;
+use crate::deployment::Seat;
 use crate::endpoint::Endpoint;
-use crate::lanes::Source;
-use crate::local::given;
+use crate::error::Error;
+use crate::kept::{Kept, Source, StorePath};
+use crate::local::{Local, given};
 use crate::material::made_under;
+use crate::progress::Progress;
 use crate::registry::Chosen;
-use crate::run::{Given, Own};
-use crate::{Compiled, Error, Kept, Local, Progress, Residents, Run, Seat, StorePath};
+use crate::report::Run;
+use crate::run::{Given, Own, endpoint_of};
+use crate::state::residents::Residents;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_engine::Participants;

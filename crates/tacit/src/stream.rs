@@ -1,11 +1,15 @@
 //! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
 
+use crate::compiled::Compiled;
+use crate::deployment::Seat;
 use crate::endpoint::{Endpoint, Feed};
-use crate::lanes::Source;
+use crate::error::Error;
+use crate::kept::Source;
+use crate::local::Local;
 use crate::price::price_parts;
-use crate::registry::Chosen;
+use crate::registry::{Chosen, protocol};
+use crate::report::Report;
 use crate::run::{Given, Own};
-use crate::{Compiled, Error, Local, Report, Seat, protocol};
 use std::sync::Arc;
 use tacit_engine::{Participants, Protocol};
 use tacit_program::cost::Cost;

@@ -1,18 +1,21 @@
 //! Supplies: sessions that fill stores with what any program draws from.
 
-use crate::endpoint::{Endpoint, check_count, of_version, parameters_of};
-use crate::lanes::Tally;
-use crate::local::{all_of, together};
-use crate::offline::{Made, aborted, confirm, finish, prepared};
-use crate::{Error, Local, Prepared, Progress, Seat, StorePath, protocol};
+use crate::deployment::Seat;
+use crate::endpoint::{Endpoint, check_count, parameters_of};
+use crate::error::{Error, aborted};
+use crate::kept::StorePath;
+use crate::local::{Local, all_of, together};
+use crate::made::{Made, Prepared, confirm, finish, prepared};
+use crate::material::{other_stock, stock_binding};
+use crate::progress::{Progress, Tally};
+use crate::registry::protocol;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Instant;
-use tacit_engine::supply::{Stock, SupplyKind, agreed, fill, list_message, read_lists};
+use tacit_engine::supply::{SupplyKind, agreed, fill, list_message, read_lists};
 use tacit_engine::{Observer, Protocol};
 use tacit_net::{Mesh, Phase};
 use tacit_session::{Agreement, At, OsEntropy, Session, step};
-use tacit_store::{Binding, Epoch, MAX_LIST_BYTES, Store, Unit};
+use tacit_store::{Epoch, MAX_LIST_BYTES, Store, Unit};
 
 /// What stores are to be filled with, the same at all parties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,37 +62,6 @@ impl Filling {
             return Ok(self);
         }
         Err(Error::Refused("nothing is to be made ahead of time: say how much of what".to_owned()))
-    }
-}
-
-/// Whether a protocol's runs draw from supplies that stores can have.
-pub(crate) fn has_stocks(protocol: &dyn Protocol, parties: &[String]) -> bool {
-    !protocol.stocks(parties.len()).is_empty()
-}
-
-impl StorePath {
-    /// Opens a party's store of supplies for a protocol, and makes it first if there is none. One process at a time can
-    /// have it open.
-    ///
-    /// # Errors
-    /// [`Error::Store`], for a store of something else too.
-    pub fn open_supplies(
-        &self,
-        protocol: &dyn Protocol,
-        parties: &[String],
-        me: usize,
-    ) -> Result<Store, Error> {
-        self.supplies(protocol, parties, me, Store::create)
-    }
-
-    pub(crate) fn supplies(
-        &self,
-        protocol: &dyn Protocol,
-        parties: &[String],
-        me: usize,
-        open: fn(&Path, &Path, &Binding) -> Result<Store, tacit_store::Error>,
-    ) -> Result<Store, Error> {
-        Ok(open(&self.store, &self.anchors, &binding(protocol, parties, me))?)
     }
 }
 
@@ -169,18 +141,6 @@ fn stocked(
     Prepared { supplies, ..prepared(protocol, parties, me, made, None, start.elapsed()) }
 }
 
-/// What a party's supplies are good for: any program that the same parties run under the protocol.
-fn binding(protocol: &dyn Protocol, parties: &[String], me: usize) -> Binding {
-    Binding {
-        me: parties[me].clone(),
-        parties: parties.to_vec(),
-        clients: Vec::new(),
-        protocol: protocol.spec().name.to_owned(),
-        parameters: of_version(&protocol.material_values()),
-        plan: None,
-    }
-}
-
 /// Plays a party's part in a session that fills stores of supplies: an epoch under one key, which is fresh. All have it or
 /// none, as of [`play_offline`](crate::play_offline). What was there before, if it was enough, takes no bytes on disk.
 ///
@@ -195,8 +155,8 @@ pub fn play_fill(
     store: &mut Store,
     observer: &mut dyn Observer,
 ) -> Result<Made, Error> {
-    if !store.is_for(&binding(protocol, parties, mesh.me())) {
-        return Err(other());
+    if !store.is_for(&stock_binding(protocol, parties, mesh.me())) {
+        return Err(other_stock());
     }
     let agreement = agreement(protocol, parties, filling);
     let session = Session::establish(mesh, agreement, Box::new(OsEntropy));
@@ -259,18 +219,4 @@ fn agreement(protocol: &dyn Protocol, parties: &[String], filling: &Filling) -> 
         parameters += ", up to that";
     }
     Agreement::among(parties.to_vec(), protocol.spec().name, parameters)
-}
-
-/// Refuses supplies that are for something else.
-pub(crate) fn refuse_other_stock(endpoint: &Endpoint, me: usize, stock: &Stock) -> Result<(), Error> {
-    let parties = &endpoint.parties;
-    let is_mine = me < parties.len() && stock.is_for(&binding(&*endpoint.protocol, parties, me));
-    if is_mine { Ok(()) } else { Err(other()) }
-}
-
-fn other() -> Error {
-    Error::Refused(
-        "the store was opened for a program, or for supplies of another protocol or list of parties"
-            .to_owned(),
-    )
 }

@@ -423,7 +423,7 @@ fn signs_whose_tags_nobody_checks() {
 /// A corrupt `P_0` makes one commitment wrong: if `P_2` stops, a bit of the masked number is the one that it stands for.
 #[test]
 #[should_panic(expected = "who stops depends on the input")]
-fn commitments_that_are_left_out_of_what_garblers_vouch_for() {
+fn commitments_that_are_left_out_of_the_garblers_digest() {
     const MISTAKES: &[Mistake] = &[Mistake::CommitmentsUncompared];
     attacks::selective_failure(&garbled([&[], MISTAKES, MISTAKES]), 0);
 }

@@ -8,9 +8,9 @@ use tacit_program::plan::{
     self, Domain, Form, Local, Modulus, OpKind, Opening, Operand, Plan, Public, Reg, To,
 };
 use tacit_program::{Builder, Dtype, Recipient, lower};
-use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::cost::check_case;
 use tacit_testkit::conformance::views::{self, Conduct};
+use tacit_testkit::conformance::{self, Subject};
 use tacit_testkit::tenants::{BITS, FIELDS};
 use tacit_testkit::{Case, Draws};
 
@@ -77,10 +77,35 @@ mod fields {
     mod of_five {
         use crate::{FIELDS, subject};
         tacit_testkit::conformance!(subject(&FIELDS, 5, 60); views: input);
+
+        #[test]
+        #[ignore = "takes minutes; `make test-long` runs it"]
+        fn more_views() {
+            for name in ["mul", "less"] {
+                tacit_testkit::conformance::views::operation(&subject(&FIELDS, 5, 1), name);
+            }
+        }
     }
     mod of_twelve {
         use crate::{FIELDS, subject};
         tacit_testkit::conformance!(subject(&FIELDS, 12, 300); views: input);
+
+        #[test]
+        #[ignore = "takes minutes; `make test-long` runs it"]
+        fn more_views() {
+            tacit_testkit::conformance::views::operation(&subject(&FIELDS, 12, 1), "mul");
+        }
+    }
+}
+
+/// All that the suite tries: each time it's one in so many.
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn the_whole_suite() {
+    for parties in [2, 3] {
+        for tenant in [&BITS as &dyn Protocol, &FIELDS] {
+            conformance::whole(&subject(tenant, parties, 1));
+        }
     }
 }
 

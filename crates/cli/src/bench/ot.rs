@@ -13,12 +13,12 @@ use crate::table::{Table, bytes, rate, seconds};
 use serde_json::json;
 
 /// OTs if nothing is said, and the quick number.
-const USUAL: usize = 1 << 26;
+const DEFAULT: usize = 1 << 26;
 const QUICK: usize = 20_000;
 
 pub(super) fn ot(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     let job =
-        Job { what: Correlation::Ots, parties: 2, count: args.count_or(QUICK, USUAL), k: args.height() };
+        Job { what: Correlation::Ots, parties: 2, count: args.count_or(QUICK, DEFAULT), k: args.height() };
     let params = job.params()?;
     // In both directions a party is sender and receiver.
     let declared = [params.setup_bytes(), params.extension_bytes(job.count, false)];

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 use tacit_mascot::cost;
 
 /// Triples if nothing is said, and the quick number.
-const USUAL: usize = 200_000;
+const DEFAULT: usize = 200_000;
 const QUICK: usize = 500;
 
 /// How many parties there may be, the fewest if nothing is said.
@@ -32,7 +32,7 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     let (field, of) = over.named();
     let what =
         if args.triples.passive { Correlation::PassiveTriples(over) } else { Correlation::Triples(over) };
-    let job = Job { what, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
+    let job = Job { what, parties, count: args.count_or(QUICK, DEFAULT), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
     let declared = if args.triples.passive {

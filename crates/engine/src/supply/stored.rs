@@ -374,10 +374,7 @@ pub(super) fn append(
     (at, count): (u64, u64),
     out: &mut Vec<Buffer>,
 ) -> Result<(), Error> {
-    let mut parts = kind.part_bytes();
-    if parts.is_empty() {
-        parts.push(block.len());
-    }
+    let parts = kind.part_bytes();
     let round = parts.iter().sum::<usize>() * kind.per_block() as usize;
     if round == 0 || block.is_empty() || !block.len().is_multiple_of(round) {
         return Err(Error::Supply(format!("a block of {kind} has {} bytes", block.len())));

@@ -20,7 +20,7 @@ const BITS: SupplyKind = SupplyKind::Triple(Domain::Bits);
 const FIELD: Domain = Domain::Modular(Modulus::Mersenne61);
 const TRIPLES: SupplyKind = SupplyKind::Triple(FIELD);
 const RANDOM: SupplyKind = SupplyKind::RandomBit(FIELD);
-const MATRICES: SupplyKind = SupplyKind::MatrixTriple { domain: FIELD, m: 2, k: 3, n: 1 };
+const MASKS: SupplyKind = SupplyKind::Masks { words: 3 };
 const KEY: [u8; 16] = *b"a share of a key";
 
 /// A branch of two arms in the whole plan, the second with a branch in it; and an AND before and after.
@@ -388,7 +388,7 @@ impl Supply for Counting {
 /// A folder with the parties' stores.
 struct Folder(TempDir);
 
-const MADE: [(SupplyKind, u64); 4] = [(TRIPLES, 70_000), (BITS, 100), (RANDOM, 1), (MATRICES, 5)];
+const MADE: [(SupplyKind, u64); 4] = [(TRIPLES, 70_000), (BITS, 100), (RANDOM, 1), (MASKS, 5)];
 
 impl Folder {
     /// Two parties' stores, with so many epochs.
@@ -445,14 +445,14 @@ fn draw_all(supply: &mut StoredSupply, me: usize, kind: SupplyKind, first: u64, 
 fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
     let folder = Folder::new(1);
     let demand = |wanted: &[(SupplyKind, u64)]| Arc::new(Demand::stock(wanted));
-    play(folder.lanes(2, &[(TRIPLES, 400), (MATRICES, 4), (BITS, 128)]), |me, lane, session, mut supply| {
+    play(folder.lanes(2, &[(TRIPLES, 400), (MASKS, 4), (BITS, 128)]), |me, lane, session, mut supply| {
         // Lane 0 agrees first, and has agreed on nothing yet.
         assert!(lane > 0 || supply.key().is_err());
-        supply.provide(session, &demand(&[(TRIPLES, 100), (MATRICES, 2), (BITS, 1)])).unwrap();
+        supply.provide(session, &demand(&[(TRIPLES, 100), (MASKS, 2), (BITS, 1)])).unwrap();
         assert_eq!(supply.key().unwrap().into_buffer().bytes(), KEY);
-        // Blocks of 64, and matrices one by one.
+        // Blocks of 64, and masks of branches one by one.
         draw_all(&mut supply, me, TRIPLES, 128 * u64::from(lane), 100);
-        draw_all(&mut supply, me, MATRICES, 2 * u64::from(lane), 2);
+        draw_all(&mut supply, me, MASKS, 2 * u64::from(lane), 2);
         draw_all(&mut supply, me, BITS, 64 * u64::from(lane), 1);
         // The next plan of the stream, and one that draws nothing.
         supply.provide(session, &demand(&[(TRIPLES, 64)])).unwrap();
@@ -468,11 +468,11 @@ fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
         first: 6,
         instances: 3,
     }));
-    let last = [(TRIPLES, 1), (MATRICES, 1)];
+    let last = [(TRIPLES, 1), (MASKS, 1)];
     play(folder.lanes(1, &last), |me, _, session, mut supply| {
         supply.provide(session, &demand(&last)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 64 * 9, 1);
-        draw_all(&mut supply, me, MATRICES, 4, 1);
+        draw_all(&mut supply, me, MASKS, 4, 1);
     });
     let ended = play(folder.lanes(1, &last), |_, _, session, mut supply| {
         supply.provide(session, &demand(&last)).unwrap_err()

@@ -4,7 +4,7 @@ use super::keys::{Base, Derived, Keys};
 use super::public::{
     BLOCK, Bits, Body, Class, Feed, Form, KEY_IN_PART, KEY_IN_TICKET, KeyPlace, Plain, Sealed,
 };
-use super::{add, drawn, input, keys_bytes, masked, masked_bytes, sums};
+use super::wires::{add, drawn, input, keys_bytes, masked, masked_bytes, sums};
 use crate::enctype::{CONFOUNDER, Enctype, session_usage};
 use tacit::circuit::arith;
 use tacit::circuit::{Builder, Circuit, Wire};

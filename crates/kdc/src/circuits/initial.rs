@@ -3,7 +3,7 @@
 
 use super::keys::Keys;
 use super::public::{Bits, Class, Feed, Form, KEY_IN_PART, KEY_IN_TICKET, Plain, Sealed, Whole};
-use super::{drawn, input, keys_bytes, masked, sums};
+use super::wires::{drawn, input, keys_bytes, masked, sums};
 use crate::enctype::{CONFOUNDER, Enctype};
 use tacit::circuit::{Builder, Circuit};
 

@@ -1,7 +1,7 @@
 //! Keys as wires, and what is done with them.
 
 use super::public::{Hashed, Places, Plain, Sealed, Whole};
-use super::{STYLE, add, masked, masked_bytes};
+use super::wires::{STYLE, add, masked, masked_bytes};
 use crate::clear::{CHECKSUM, ENCRYPTION, INTEGRITY, constant, kdf_message, n_fold};
 use crate::enctype::Enctype;
 use tacit::circuit::arith;

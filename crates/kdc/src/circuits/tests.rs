@@ -3,6 +3,7 @@
 use super::public::{KEY_IN_PART, KEY_IN_TICKET};
 use super::*;
 use crate::clear::Key;
+use crate::enctype::CONFOUNDER;
 
 fn bits(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()

@@ -4,7 +4,8 @@
 //! Whatever comes of a run is the same at all servers that don't deviate, and so is all that follows from it here. So one that
 //! deviates has no say in what the others do next: they agree on it before each run. But it knows what they know.
 
-use super::{Expected, Form, Given, Sealed, Shares};
+use super::shares::{Given, Sealed, Shares};
+use crate::circuits::{Expected, Form};
 use crate::clear::Key;
 use crate::enctype::{CONFOUNDER, Enctype, session_usage};
 use subtle::ConstantTimeEq;

@@ -1,6 +1,7 @@
 //! Requests, with keys in the clear.
 
 use super::*;
+use crate::circuits::Expected;
 use crate::clear::Key;
 use crate::der::{Reader, element, field, flags, integer, octets, sequence, tag, text, time};
 use crate::enctype::{CONFOUNDER, Enctype};

@@ -1,8 +1,8 @@
 //! What the TGS exchange adds: tickets and authenticators.
 
-use super::{Encrypted, Name, PVNO, no_key};
+use super::parts::{Encrypted, Name, PVNO, no_key};
 use crate::circuits::Expected;
-use crate::der::{Malformed, Reader, element, field, integer, octets, sequence, tag, text, time};
+use crate::der::{self, Malformed, Reader, element, field, integer, octets, sequence, tag, text, time};
 use crate::enctype::Enctype;
 
 /// Bytes of a time's digits.
@@ -61,7 +61,7 @@ pub fn ticket_key_at(enctype: Enctype, bytes: usize) -> Option<usize> {
     };
     let first = head(bytes)?;
     let second = head(bytes - first)?;
-    let flags = field(0, &super::flags(0)).len();
+    let flags = field(0, &der::flags(0)).len();
     let at = first + second + flags + field(1, &no_key(enctype)).len() - enctype.key_bytes();
     (at + enctype.key_bytes() <= bytes).then_some(at)
 }

@@ -1,6 +1,7 @@
 //! Servers hold what they know of principals against what the others do, and drop what is kept of orders that came to nothing.
 
-use super::{Failure, MEET, Node, lock, log, now};
+use super::node::{MEET, Node, lock, log, now};
+use crate::failure::Failure;
 use crate::lists::{Reader, Settled};
 use crate::programs::{TOLD, Task, given, to_bits, to_bytes};
 use std::collections::BTreeSet;

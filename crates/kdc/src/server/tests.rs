@@ -1,23 +1,17 @@
 //! What a server finds when it starts.
 
+use super::node::{MEET, lock, median};
 use super::*;
 use crate::admin::{self, Origin};
 use crate::enctype::Enctype;
 use crate::lists::Settled;
 use crate::messages::read_error;
+use crate::order::Change;
+use crate::programs::{RECORD, to_bits};
 use crate::testing::{KRBTGT, Realm, login};
 use tacit::advanced::net::{At, Frame, FrameKind};
 use tacit::{Local, Residents, Standing};
 use tacit_testkit::react::{Act, Attacker, reacting};
-
-/// Steps as a server has them that deviates.
-pub(super) fn deviated(node: &Node, steps: &[Step]) -> Vec<Step> {
-    let mut steps = steps.to_vec();
-    if let Some(deviates) = *lock(&node.deviates) {
-        steps.iter_mut().for_each(deviates);
-    }
-    steps
-}
 
 #[test]
 fn one_clock_that_lies_moves_no_time() {

@@ -3,13 +3,16 @@
 //! It says goodbye, so that the run doesn't need it any more and goes on if it is lost; and stays to hear how the run
 //! ends. Every party says goodbye when its own run has ended well, and aborts else; so nothing more has to be sent.
 
+use std::time::Duration;
+
+use tacit_wire::At;
+
 use super::peer::{Peer, Standing};
 use super::{BURST, GLANCE, Mesh};
 use crate::error::{Error, ErrorKind};
 use crate::frame::{Frame, FrameKind};
 use crate::mesh::readable;
-use crate::{At, Event};
-use std::time::Duration;
+use crate::transport::Event;
 
 /// A goodbye, of one who stays or goes.
 pub(super) fn goodbye(stays: bool) -> Frame {

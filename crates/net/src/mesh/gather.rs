@@ -1,15 +1,7 @@
 //! Sending much at a time.
 
 use super::Mesh;
-
-/// How what is sent goes out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sends {
-    /// With the next receive.
-    Apart,
-    /// With more, if more follows at once: see [`Mesh::gather_sends`].
-    Together,
-}
+use super::sends::Sends;
 
 impl Mesh {
     /// For as long as messages that don't wait for one another are under way: what was sent goes out with what follows, once a

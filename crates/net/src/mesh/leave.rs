@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use tacit_wire::At;
+
 use super::peer::{Peer, Standing};
 use super::{Mesh, REASON, ROOM, farewell};
-use crate::At;
 use crate::error::{Error, ErrorKind};
 use crate::frame::{Frame, FrameKind};
 use crate::transport::Event;

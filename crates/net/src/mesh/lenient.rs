@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use tacit_wire::At;
+
+use super::peer::gone_early;
 use super::{BURST, GLANCE, Mesh, Waiting};
-use crate::At;
 use crate::error::{Error, ErrorKind};
 use crate::frame::Frame;
 
@@ -104,9 +106,4 @@ impl Mesh {
         self.fault(from, failure)?;
         Ok(None)
     }
-}
-
-/// Why nothing comes any more.
-pub(super) fn gone_early() -> ErrorKind {
-    ErrorKind::Closed { how: "said goodbye before it had sent all".to_owned() }
 }

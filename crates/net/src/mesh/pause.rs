@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Mesh;
-use crate::Error;
+use crate::error::Error;
 
 impl Mesh {
     /// Waits for so long at most, for what other lanes of this endpoint do: the links go on meanwhile, and peers hear that

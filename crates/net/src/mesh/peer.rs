@@ -97,3 +97,8 @@ impl Peer {
         self.bytes
     }
 }
+
+/// Why nothing comes any more.
+pub(super) fn gone_early() -> ErrorKind {
+    ErrorKind::Closed { how: "said goodbye before it had sent all".to_owned() }
+}

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use super::caller::Caller;
 use super::config::Config;
 use super::dial::Dial;
 use super::error::SetupError;
-use super::gather::{Caller, Note, Notes, Vacant, wait};
+use super::gather::wait;
 use super::hub::{MAX_CONTROL, call};
+use super::notes::{Note, Notes, Vacant};
 use crate::shape::STAMP;
 use crate::stream::{Lent, Resting, Scratch};
 use crate::{At, Frame, FrameKind, Lane};

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
 
+use super::caller::{Caller, Placed};
 use super::error::SetupError;
-use super::gather::{Caller, Placed};
 use super::greeting::{Fault, Greeting};
 use super::hello::{Hello, Members};
-use crate::Lane;
 use crate::channel::{Channel, ChannelError};
+use crate::lane::Lane;
 use crate::tls::TlsError;
 
 /// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.

@@ -14,11 +14,11 @@ use rustls::server::UnbufferedServerConnection;
 
 use super::crowd::Crowd;
 use super::error::SetupError;
-use super::gather::{self, Note, Notes};
 use super::greeting::{Fault, Greeting, Step, notice_dead_peers};
 use super::hello::{Hello, NotAHello};
-use crate::Limits;
+use super::notes::{Note, Notes, TurnedAway, quiet};
 use crate::channel::Channel;
+use crate::limits::Limits;
 use crate::tls::Tls;
 use crate::tls::pin::{Fingerprint, Identity, server_config};
 
@@ -29,25 +29,6 @@ const BACKLOG: i32 = 1024;
 /// Of callers turned away so many are told of in [`TELLING`]. Outsiders can call without end.
 const TOLD: u32 = 20;
 const TELLING: Duration = Duration::from_mins(1);
-
-/// Somebody who called and was turned away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnedAway {
-    /// Where the call came from, the last time.
-    pub from: SocketAddr,
-    /// Why it came to nothing.
-    pub why: String,
-    /// How often the same host was turned away so.
-    pub times: u64,
-}
-
-impl fmt::Display for TurnedAway {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, why, times } = self;
-        write!(f, "{from} {why}")?;
-        if *times > 1 { write!(f, " ({times} times)") } else { Ok(()) }
-    }
-}
 
 /// Somebody who has said hello, or whose hello is of another version.
 pub(super) struct Greeted {
@@ -106,7 +87,7 @@ impl Door {
             callers: limits.callers,
             handshake: limits.handshake,
             turned_away: VecDeque::new(),
-            notes: gather::quiet(),
+            notes: quiet(),
             told: (0, Instant::now()),
             refused: false,
         })

@@ -3,56 +3,24 @@
 //! A party takes nobody in before everybody is here whom it awaits. So nobody is in a run that has not begun: those
 //! who come early wait at the first party, are told for whom, and may go and come again.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, Timespec};
-use rustls::ClientConfig;
-use rustls::client::UnbufferedClientConnection;
-use rustls::pki_types::ServerName;
 
+use super::caller::{Caller, Placed, Places};
 use super::config::Config;
 use super::dial::{Dial, Route};
-use super::door::TurnedAway;
 use super::error::SetupError;
 use super::hello::{Hello, Members};
 use super::listener::Listener;
-use super::renewed::Renewed;
+use super::notes::{Note, Notes, TurnedAway, Vacant, quiet};
 use crate::channel::Channel;
+use crate::lane::Lane;
 use crate::shape::STAMP;
 use crate::stream::StreamTransport;
-use crate::tls::Tls;
-use crate::tls::pin::{Identity, client_config};
-use crate::{Lane, MAX_LANES};
 
 /// How often connections that are complete are looked at while others are still to come.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the same peers are missing before it is told who they are.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What is told while endpoints are brought together. Names are those of the own configuration.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Note<'a> {
-    /// These have been missing for two seconds.
-    Waiting(&'a [&'a str]),
-    /// Somebody called and was turned away.
-    TurnedAway(&'a TurnedAway),
-    /// A party can't take part as it is; it is called again after a while.
-    Unfit(&'a SetupError),
-    /// The list of clients was changed and can't be read: what it was holds on.
-    Unread(&'a SetupError),
-}
-
-/// Is told notes. It must not wait for anything: nobody is heard meanwhile.
-pub type Notes = Arc<dyn Fn(Note<'_>) + Send + Sync>;
-
-/// Notes that nobody is told.
-pub fn quiet() -> Notes {
-    Arc::new(|_| {})
-}
-
 /// Connects a client to all parties, for a run in one lane, for as long as [`crate::Limits::connect`] at most; else as
 /// [`connect_lanes`].
 ///
@@ -67,7 +35,7 @@ pub fn connect(config: &Config, clients: &[usize]) -> Result<StreamTransport, Se
 ///
 /// # Errors
 /// [`SetupError::WrongUse`] for a party's configuration, for clients without this one, or for no or more than
-/// [`MAX_LANES`] lanes; what is wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`],
+/// [`MAX_LANES`](crate::MAX_LANES) lanes; what is wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`],
 /// [`SetupError::Differs`].
 pub fn connect_lanes(
     config: &Config,
@@ -88,64 +56,44 @@ pub fn connect_lanes(
     run(config, &caller, None, within, notes)
 }
 
+impl Listener {
+    /// Brings together all parties and these clients, for a run in one lane; else as [`Listener::gather_lanes`].
+    ///
+    /// # Errors
+    /// As [`Listener::gather_lanes`].
+    pub fn gather(&mut self, clients: &[usize], within: Duration) -> Result<StreamTransport, SetupError> {
+        self.gather_lanes(clients, 1, within).and_then(only)
+    }
+
+    /// Brings together all parties and these clients (by number), for one run in so many lanes: dials the parties
+    /// of lower numbers, and takes in the others as soon as all have called. Whoever calls again, or is not among
+    /// `clients`, waits for a later call of this function. Returns the links of each lane.
+    ///
+    /// # Errors
+    /// [`SetupError::Missing`] if somebody is missing after `within`; [`SetupError::Refused`] and
+    /// [`SetupError::Differs`] as soon as it is clear that somebody can't take part, for instance because it runs
+    /// in another number of lanes; [`SetupError::WrongUse`] for no or more than [`MAX_LANES`](crate::MAX_LANES) lanes, or a number
+    /// that is no client's.
+    pub fn gather_lanes(
+        &mut self,
+        clients: &[usize],
+        lanes: u16,
+        within: Duration,
+    ) -> Result<Vec<StreamTransport>, SetupError> {
+        let (awaited, caller) = self.await_all(clients, lanes)?;
+        let (config, notes) = (self.config.clone(), self.notes.clone());
+        run(&config, &caller, Some((self, &awaited)), within, &notes)
+    }
+}
+
 /// The links of a run's only lane.
-pub(super) fn only(mut lanes: Vec<StreamTransport>) -> Result<StreamTransport, SetupError> {
+fn only(mut lanes: Vec<StreamTransport>) -> Result<StreamTransport, SetupError> {
     lanes.pop().ok_or_else(|| SetupError::WrongUse { detail: "a run has at least one lane".to_owned() })
-}
-
-/// What it takes to call others: what to say, and how to recognise them.
-#[derive(Clone)]
-pub(super) struct Caller {
-    pub(super) hello: Hello,
-    pub(super) tls: Vec<Option<Arc<ClientConfig>>>,
-}
-
-impl Caller {
-    pub(super) fn new(config: &Config, identity: Option<&Identity>) -> Result<Self, SetupError> {
-        let hello = Hello::new(config.me(), config.parties().len(), &config.names(), &config.fingerprints());
-        let (mut tls, renewed) = (Vec::new(), Renewed::read(config)?);
-        for party in config.parties() {
-            tls.push(match (identity, party.fingerprint) {
-                (Some(identity), Some(print)) => {
-                    let prints = [vec![print], renewed.of(&party.name, Some(print))].concat();
-                    Some(Arc::new(client_config(identity, prints).map_err(SetupError::system)?))
-                }
-                _ => None,
-            });
-        }
-        Ok(Self { hello, tls })
-    }
-
-    /// The TLS side of a call to a party at this address; `None` with plain TCP.
-    pub(super) fn tls_to(&self, peer: usize, address: SocketAddr) -> Result<Option<Tls>, SetupError> {
-        let Some(Some(config)) = self.tls.get(peer) else { return Ok(None) };
-        // The name is not sent, and not looked at: the certificate's fingerprint says all.
-        let call = UnbufferedClientConnection::new(Arc::clone(config), ServerName::from(address.ip()));
-        Ok(Some(Tls::client(call.map_err(SetupError::system)?)))
-    }
-
-    /// The same, for connections that stay, in so many lanes.
-    pub(super) fn that_stays(mut self, lanes: u16) -> Self {
-        self.hello.stays = true;
-        self.hello.lane = Lane { number: 0, count: lanes };
-        self
-    }
-
-    /// The same, for a run in so many lanes in which these clients take part.
-    pub(super) fn for_run(&self, clients: &[usize], lanes: u16) -> Result<Self, SetupError> {
-        if lanes == 0 || lanes > MAX_LANES {
-            let detail = format!("a run has 1 to {MAX_LANES} lanes, not {lanes}");
-            return Err(SetupError::WrongUse { detail });
-        }
-        let guests = Members::of(clients.iter().copied());
-        let hello = Hello { lane: Lane { number: 0, count: lanes }, guests, ..self.hello.clone() };
-        Ok(Self { hello, tls: self.tls.clone() })
-    }
 }
 
 /// Dials the parties of lower numbers, hears those awaited by the listener, and returns each lane's links when all
 /// are there.
-pub(super) fn run(
+fn run(
     config: &Config,
     caller: &Caller,
     mut listener: Option<(&mut Listener, &[usize])>,
@@ -241,50 +189,6 @@ pub(super) fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
     let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
     let _ = rustix::event::poll(watched, Some(&timeout));
 }
-
-/// Who is missing, by number or by name, and since when it is just these.
-pub struct Vacant<T> {
-    peers: Vec<T>,
-    since: Instant,
-    told: bool,
-}
-
-impl<T> Default for Vacant<T> {
-    /// Nobody is missing.
-    fn default() -> Self {
-        Self { peers: Vec::new(), since: Instant::now(), told: false }
-    }
-}
-
-impl<T: PartialEq + Clone> Vacant<T> {
-    /// How long until it is time to tell who is missing, if it will be.
-    pub fn pause(&self) -> Option<Duration> {
-        let untold = !self.told && !self.peers.is_empty();
-        untold.then(|| PATIENCE.saturating_sub(self.since.elapsed()))
-    }
-
-    /// Whether it is time to tell who is missing: once these have been for some time.
-    pub fn is_to_be_told(&mut self, peers: &[T]) -> bool {
-        if self.peers != peers {
-            *self = Self { peers: peers.to_vec(), since: Instant::now(), told: false };
-        }
-        let now = !self.told && !self.peers.is_empty() && self.since.elapsed() >= PATIENCE;
-        self.told |= now;
-        now
-    }
-}
-
-/// A connection that has its place in the run.
-pub(super) struct Placed {
-    pub(super) channel: Channel,
-    /// The call that it belongs to, to be named in the answer.
-    pub(super) call: u64,
-    /// Who it knows to be missing, of those who call.
-    pub(super) told: Option<Members>,
-}
-
-/// A peer's connections, by lane; `None` for one that is still to come.
-pub(super) type Places = Vec<Option<Placed>>;
 
 fn is_full(places: &[Option<Placed>]) -> bool {
     places.iter().all(Option::is_some)

@@ -23,12 +23,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::caller::Caller;
 use super::config::{Client, Config};
 use super::dial::Dial;
 use super::door::Door;
 use super::error::SetupError;
 use super::files::{Stamp, stamp};
-use super::gather::{Caller, Note, Notes, Vacant, quiet};
+use super::notes::{Note, Notes, Vacant, quiet};
 use super::roster::Roster;
 use crate::shape::STAMP;
 use crate::stream::{Lent, Resting, Scratch};

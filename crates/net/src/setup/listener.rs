@@ -2,20 +2,19 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::time::Duration;
 
 use rustix::event::PollFd;
 
+use super::caller::{Caller, Placed, Places};
 use super::config::{Config, Security};
-use super::door::{Door, Greeted, TurnedAway, certificate};
+use super::door::{Door, Greeted, certificate};
 use super::error::SetupError;
-use super::gather::{self, Caller, Notes, Placed, Places};
 use super::greeting::Greeting;
 use super::hello::Hello;
+use super::notes::{Notes, TurnedAway, quiet};
 use super::renewed::Renewed;
-use crate::MAX_LANES;
 use crate::channel::Channel;
-use crate::stream::StreamTransport;
+use crate::lane::MAX_LANES;
 use crate::tls::pin::Fingerprint;
 
 /// Connections of one peer that wait for their turn: those of one run with the most lanes, or of more runs with
@@ -24,12 +23,12 @@ const WAITING: usize = MAX_LANES as usize;
 
 /// A party's listening port. Lives as long as the party does; every run gathers its own links from it.
 pub struct Listener {
-    config: Config,
+    pub(super) config: Config,
     door: Door,
     caller: Caller,
     /// Those who have said hello and not been given their places, by their number.
     queues: Vec<Queue>,
-    notes: Notes,
+    pub(super) notes: Notes,
     renewed: Renewed,
     /// Whom the run that is being gathered waits for here.
     awaited: Vec<usize>,
@@ -87,7 +86,7 @@ impl Listener {
             door: Door::open(address, config.limits(), identity.as_ref(), prints)?,
             caller,
             queues: config.names().iter().map(|_| Queue::default()).collect(),
-            notes: gather::quiet(),
+            notes: quiet(),
             awaited: Vec::new(),
             renewed,
             config: config.clone(),
@@ -100,29 +99,16 @@ impl Listener {
         self.notes = notes;
     }
 
-    /// Brings together all parties and these clients, for a run in one lane; else as [`Listener::gather_lanes`].
+    /// Awaits all parties of higher numbers and these clients (by number) from now on, for one run in so many lanes: gives
+    /// whom, and as what this party calls the others.
     ///
     /// # Errors
-    /// As [`Listener::gather_lanes`].
-    pub fn gather(&mut self, clients: &[usize], within: Duration) -> Result<StreamTransport, SetupError> {
-        self.gather_lanes(clients, 1, within).and_then(gather::only)
-    }
-
-    /// Brings together all parties and these clients (by number), for one run in so many lanes: dials the parties
-    /// of lower numbers, and takes in the others as soon as all have called. Whoever calls again, or is not among
-    /// `clients`, waits for a later call of this function. Returns the links of each lane.
-    ///
-    /// # Errors
-    /// [`SetupError::Missing`] if somebody is missing after `within`; [`SetupError::Refused`] and
-    /// [`SetupError::Differs`] as soon as it is clear that somebody can't take part, for instance because it runs
-    /// in another number of lanes; [`SetupError::WrongUse`] for no or more than [`MAX_LANES`] lanes, or a number
-    /// that is no client's.
-    pub fn gather_lanes(
+    /// [`SetupError::WrongUse`], as [`Listener::gather_lanes`].
+    pub(super) fn await_all(
         &mut self,
         clients: &[usize],
         lanes: u16,
-        within: Duration,
-    ) -> Result<Vec<StreamTransport>, SetupError> {
+    ) -> Result<(Vec<usize>, Caller), SetupError> {
         let (me, parties) = (self.config.me(), self.config.parties().len());
         if let Some(client) = clients.iter().find(|&&client| client < parties || client >= self.queues.len())
         {
@@ -130,8 +116,7 @@ impl Listener {
         }
         let awaited: Vec<usize> = (me + 1..parties).chain(clients.iter().copied()).collect();
         self.awaited.clone_from(&awaited);
-        let (caller, notes) = (self.caller.for_run(clients, lanes)?, self.notes.clone());
-        gather::run(&self.config.clone(), &caller, Some((self, &awaited)), within, &notes)
+        Ok((awaited, self.caller.for_run(clients, lanes)?))
     }
 
     /// Who was turned away lately.

@@ -3,9 +3,10 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::caller::Caller;
 use super::config::Config;
 use super::error::SetupError;
-use super::gather::{Caller, wait};
+use super::gather::wait;
 use super::greeting::{Fault, Greeting, Step};
 use crate::channel::ChannelError;
 use crate::tls::TlsError;

@@ -27,6 +27,7 @@ use rustls::pki_types::pem::PemObject;
 use serde::Deserialize;
 
 use super::config::{Config, Security};
+use super::enrolled::enrolled;
 use super::error::SetupError;
 use super::{files, init};
 use crate::tls::pin::{Fingerprint, Identity, check_valid_now};
@@ -169,7 +170,7 @@ pub fn accept(config: &Config, name: &str, print: Fingerprint) -> Result<(), Set
     let path = place(config);
     let _alone = files::alone(&path)?;
     let wrong = |detail: String| SetupError::Config { path: path.clone(), detail };
-    let clients = super::roster::enrolled(config)?;
+    let clients = enrolled(config)?;
     let listed = config.names().into_iter().zip(config.fingerprints());
     let known: Vec<_> = listed.chain(clients.into_iter().map(|one| (one.name, one.fingerprint))).collect();
     if config.security() != Security::Tls {

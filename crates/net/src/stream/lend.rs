@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::link::{Link, Reading};
-use super::{Scratch, Slot, StreamTransport};
-use crate::At;
+use tacit_wire::At;
+
+use super::link::{Link, Reading, Scratch};
+use super::sockets::{Slot, StreamTransport};
 use crate::channel::Channel;
 use crate::counters::WireBytes;
 use crate::error::ErrorKind;

@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind as IoErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, SystemTime};
 
-use super::Scratch;
 use super::outbox::Outbox;
 use super::reader::FrameReader;
 use crate::channel::Channel;
@@ -24,6 +23,21 @@ const STAGED_WITH_PAYLOAD: usize = 4 << 10;
 const SHORT: usize = 16 << 10;
 /// Bytes encrypted at a time.
 const CIPHER: usize = 128 << 10;
+
+/// Bytes of short frames read at a time.
+const STAGING: usize = 32 << 10;
+
+/// Buffers that all links share.
+pub(crate) struct Scratch {
+    pub(super) pool: Pool,
+    staging: Vec<u8>,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self { pool: Pool::default(), staging: vec![0; STAGING] }
+    }
+}
 
 /// One socket, in the clear or under TLS.
 pub(super) struct Link {

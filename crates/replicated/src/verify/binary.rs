@@ -12,10 +12,9 @@
 //! coefficients whose bit is 1, so it takes no multiplication.
 
 use super::field::{BaseField, Field};
-use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::schedule::FoldingSchedule;
 use tacit_kernel::gf64::{self, Gf64};
-use tacit_kernel::relation::Side;
+use tacit_kernel::relation::{LeftPlanes, Planes, RightPlanes, Side};
 use tacit_session::{Draw, PrssStream};
 
 impl Field for Gf64 {

@@ -23,7 +23,6 @@ use super::draws;
 use super::field::{BaseField, Extended, Field, Spare, write};
 use super::log::Batch;
 use super::part::{Bytes, Memory, Out, Proof, Reader, check_ends, other_verifier};
-use super::planes::{LeftPlanes, Planes};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
 #[cfg(feature = "planted")]
@@ -34,6 +33,7 @@ use sha2::{Digest, Sha256};
 use tacit_engine::Error;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::relation::{LeftPlanes, Planes};
 use tacit_session::Session;
 use tacit_threeparty::{next, prev};
 

@@ -3,10 +3,10 @@
 //! p = 2^61 - 1 is 3 modulo 4, so -1 is no square in F_p, and the extension is a field of p^2 elements. Points that a
 //! prover finds by hashing its own messages come from there: of F_p's it could try all that it needs.
 
-use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::schedule::FoldingSchedule;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
+use tacit_kernel::relation::{LeftPlanes, Planes, RightPlanes};
 use tacit_kernel::{Element, ring};
 use tacit_session::{Draw, PrssStream};
 

@@ -1,9 +1,9 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
-use super::planes::{LeftPlanes, RightPlanes};
 use super::schedule::{FoldingSchedule, ProofParams};
 use crate::planted::{Mistake, planted};
 use tacit_kernel::bits;
+use tacit_kernel::relation::{LeftPlanes, RightPlanes};
 
 /// Bits that are known when an AND is begun: `x_i`, `y_i`, `x_(i-1)`, `y_(i-1)`, `rho_i`, `rho_(i-1)`.
 pub(crate) const BEGUN: usize = 6;

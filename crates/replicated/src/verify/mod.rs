@@ -32,7 +32,6 @@ mod field;
 mod interactive;
 mod log;
 mod part;
-mod planes;
 mod polynomial;
 mod prime;
 mod proof;

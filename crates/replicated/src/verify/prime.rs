@@ -1,12 +1,11 @@
 //! F_p with p = 2^61 - 1, and the relation of ANDs over it ([`super::proof`]).
 
 use super::field::{BaseField, Field, Spare, Vector};
-use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::schedule::FoldingSchedule;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
-use tacit_kernel::relation::{self, Side};
+use tacit_kernel::relation::{self, LeftPlanes, Planes, RightPlanes, Side};
 use tacit_kernel::{Element, fp61};
 use tacit_session::{Draw, PrssStream};
 
@@ -105,7 +104,7 @@ impl BaseField for Fp61 {
     ) -> Vec<Self> {
         let (blocks, expected) = (schedule.blocks(0), expected(schedule));
         let mut counts = vec![0; blocks * blocks];
-        relation::counts(left.all(), right.all(), blocks, &mut counts);
+        relation::counts(left, right, blocks, &mut counts);
         let mut products: Vec<Self> =
             counts.into_iter().map(|count| expected.add(Self::element(count))).collect();
         products.iter_mut().step_by(blocks + 1).for_each(|product| *product = expected);
@@ -113,9 +112,9 @@ impl BaseField for Fp61 {
     }
 
     fn fold_bits(_: &FoldingSchedule, _: &[Gf64], planes: Planes<'_>, weights: &[Self], out: &mut [Self]) {
-        let [x, y, z] = planes.all();
-        let planes_of = if planted(Mistake::WrongMask) { [x, y, x] } else { [x, y, z] };
-        relation::fold(planes_of, planes.side(), weights, out);
+        let [x, y, _] = planes.all();
+        let planes = if planted(Mistake::WrongMask) { Planes::of(planes.side(), [x, y, x]) } else { planes };
+        relation::fold(planes, weights, out);
     }
 
     fn memory(spare: &mut Spare, len: usize) -> Vec<Self> {

@@ -27,10 +27,10 @@
 //! that `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
 use super::field::{BaseField, Field, Spare, Vector};
-use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::polynomial::{evaluate, weights};
 use super::schedule::FoldingSchedule;
 use tacit_kernel::gf64::Gf64;
+use tacit_kernel::relation::{LeftPlanes, Planes, RightPlanes};
 
 /// The values that the first round shares; `coefficients` weigh the ANDs, of which F_p needs none.
 pub(crate) fn first_values<F: Field>(

@@ -1,8 +1,13 @@
 //! Runs that a party's own process asks for, with inputs of its own.
 
 use super::desk::Want;
-use crate::state::{NO_STATE, at};
-use crate::{Compiled, Error, Fill, Listed, Run, State};
+use crate::compiled::Compiled;
+use crate::error::Error;
+use crate::report::Run;
+use crate::state::fill::Fill;
+use crate::state::keeping::NO_STATE;
+use crate::state::values::{State, at};
+use crate::state::versions::Listed;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,8 @@
 //! decision 36 in `docs/adr`.
 
 use crate::compiled::Batch;
-use crate::{Endpoint, Error};
+use crate::endpoint::Endpoint;
+use crate::error::Error;
 use std::sync::Arc;
 
 /// Instances that a run has at most, whatever a party allows.

@@ -3,7 +3,7 @@
 //! Nothing here is secret, and nothing here decides who gives or learns what: that does the session of each run, in which
 //! everybody agrees on the program, on who plays which of its names, and on the run's number.
 
-use crate::Fill;
+use crate::state::fill::Fill;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;

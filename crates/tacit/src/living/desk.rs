@@ -5,26 +5,29 @@ mod ends;
 mod requests;
 mod runs;
 mod turns;
+mod want;
 mod wants;
 mod willing;
 
-pub(crate) use wants::Want;
+pub(crate) use want::{MAX_TAG, Want};
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Taken};
-use super::server::Serving;
-use crate::{Compiled, Fill};
+use super::serving::Serving;
+use crate::compiled::Compiled;
+use crate::state::fill::Fill;
 use absent::Absent;
-pub(crate) use runs::MEASURED_AGAIN;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
 use tacit_net::stream::Lent;
 use turns::Turns;
-use wants::Wants;
+use want::Wants;
 use willing::Willing;
 
+/// How long after one measurement of the links the next one comes.
+pub(crate) const MEASURED_AGAIN: Duration = Duration::from_mins(10);
 /// What a client that finds no room is told to wait.
 const BUSY: u32 = 2;
 /// How long a proposal waits for everybody to accept it.
@@ -37,8 +40,6 @@ const MISSED: Duration = Duration::from_secs(4);
 const MISSED_TOGETHER: Duration = Duration::from_millis(200);
 /// The pause before a run is asked for or proposed again that came to nothing at another party's word.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Bytes of a tag.
-pub(crate) const MAX_TAG: usize = 256;
 /// Runs at a time of one client at most; never all that there may be, unless that is one.
 const RUNS_EACH: usize = 2;
 /// A client is put aside after so many runs that ended in the middle of a check because it was lost.

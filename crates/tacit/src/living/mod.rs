@@ -25,19 +25,20 @@
 
 mod asker;
 mod batch;
-mod client;
+pub(crate) mod client;
 mod control;
 mod desk;
 mod gauges;
 mod order;
 mod quota;
 mod server;
+mod serving;
 
 pub use asker::{Asker, Wanted};
-pub(crate) use client::{Wish, ask};
 pub use gauges::{Gauges, Reading};
 pub use quota::Quota;
-pub use server::{Drain, Holdings, Offer, QUEUE, Served, Server, Serving};
+pub use server::{Drain, Served, Server};
+pub use serving::{Holdings, Offer, QUEUE, Serving};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 //! same run ([`super::batch`]).
 
 use super::control::{Player, Request, is_one_twice};
-use crate::Fill;
+use crate::state::fill::Fill;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Fingerprint};

@@ -3,82 +3,37 @@
 mod ended;
 mod play;
 mod room;
+pub(super) mod shared;
 mod wanted;
 
 use super::asker::Asked;
 use super::batch;
-use super::control::{MEASURE, Player, Proposal};
+use super::control::{MEASURE, Proposal};
 use super::desk::{Begun, Desk, MEASURED_AGAIN, Want};
 use super::gauges::Gauges;
 use super::quota::Quota;
+use super::serving::{Holdings, Offer, Serving};
 use crate::attempts::Attempts;
-use crate::auto_select::Measured;
-use crate::deployment::endpoint_of;
-use crate::endpoint::hex;
+use crate::compiled::Compiled;
+use crate::endpoint::{Endpoint, hex};
+use crate::error::Error;
 use crate::lanes::admitted_lanes;
 use crate::registry::Chosen;
-use crate::state::NO_STATE;
-use crate::{Compiled, Endpoint, Error, Fill, Kept, Run, State};
-use ended::Ended;
+use crate::report::Run;
+use crate::run::endpoint_of;
+use crate::state::keeping::NO_STATE;
 use room::Room;
+use shared::{Ended, Known, Ready, Shared};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
+use tacit_net::Transport;
 use tacit_net::setup::{Config, Hub, News, Note, Notes, Vacant, Waker, quiet};
 use tacit_net::stream::Lent;
-use tacit_net::{Mesh, Transport};
 use tacit_program::Value;
-use wanted::Ready;
-
-/// A program that a party serves, with what the party itself gives to each run of it.
-pub struct Offer {
-    /// The program.
-    pub compiled: Arc<Compiled>,
-    /// A value for each input that is this party's to give, by the index of the input.
-    pub inputs: Vec<Option<Value>>,
-}
-
-/// What a party has that runs of programs go on.
-#[derive(Default)]
-pub struct Holdings {
-    /// A store of material or supplies.
-    pub store: Option<Kept>,
-    /// What is kept between runs, and which value fills each slot, or what of it requests may choose.
-    pub state: Option<(State, Fill)>,
-}
-
-/// How many runs wait to be at most, usually.
-pub const QUEUE: usize = 256;
-
-/// How a party serves.
-pub struct Serving {
-    /// The protocol's name with its parameters, the same for everybody.
-    pub protocol: String,
-    /// Runs at a time at most, the same for all parties: each has links of its own. One at a time uses a store; and runs of a
-    /// protocol that has no lanes ([`Protocol::admit_lanes`](tacit_engine::Protocol::admit_lanes)) take turns.
-    pub at_once: u16,
-    /// Runs that wait to be at most; a request for another one is told that the parties are busy.
-    pub queue: usize,
-    /// Instances that a run has at most: requests of one program are instances of one run, which is a run of as many clients.
-    /// With 1 each request is a run by itself; 16 is the most. All parties have to allow it.
-    pub batch: usize,
-    /// How long a run that is ready waits at the first party for others of its program, if a run may have several instances.
-    /// Without waiting there are several wherever requests wait for a lane.
-    pub window: Duration,
-    /// After so many runs it ends by itself.
-    pub runs: Option<u64>,
-    /// Bytes of memory that registers of runs under way may take together. A program that could take more is refused
-    /// before anything runs; with `None` none is.
-    pub memory: Option<u64>,
-    /// The names of programs that any client may play which is enrolled. Every other name is played by the client alone whose
-    /// name it is.
-    pub open: Vec<String>,
-    /// What it holds.
-    pub holdings: Holdings,
-}
 
 /// What has become of a run.
 #[derive(Debug)]
@@ -107,43 +62,6 @@ impl Drain {
     pub fn ask(&self) {
         self.asked.store(true, Ordering::SeqCst);
         self.waker.wake();
-    }
-}
-
-/// Changes the links of a run, for tests.
-type Wrap = Arc<dyn Fn(Lent) -> Box<dyn Transport> + Send + Sync>;
-
-/// An offer, with what this party has to know of its program to take part in a run.
-struct Known {
-    offer: Offer,
-    endpoint: Endpoint,
-}
-
-/// What all runs share.
-pub(super) struct Shared {
-    config: Config,
-    chosen: Chosen,
-    offers: HashMap<[u8; 32], Known>,
-    /// One run at a time has it.
-    store: Option<Mutex<Kept>>,
-    /// Runs hold it for a moment each.
-    state: Option<Arc<Mutex<State>>>,
-    /// What fills slots in programs that are served.
-    fill: Fill,
-    wrap: Option<Wrap>,
-    /// The links as they were measured last, if what runs hangs on them.
-    measured: Mutex<Option<Arc<Measured>>>,
-}
-
-impl Shared {
-    /// The number of the last measurement of the links.
-    #[cfg(test)]
-    pub(super) fn measurement(&self) -> Option<u64> {
-        self.measured
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .as_ref()
-            .map(|measured| measured.number)
     }
 }
 
@@ -495,16 +413,13 @@ fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
     if is_one { 1 } else { serving.at_once.into() }
 }
 
-/// The mesh of a run: parties, then the clients that play in it.
-pub(crate) fn mesh(links: Box<dyn Transport>, config: &Config, me: usize, players: &[Player]) -> Mesh {
-    let parties = config.parties().iter().map(|party| &party.name);
-    let names = parties.chain(players.iter().map(|player| &player.client)).cloned().collect();
-    Mesh::new(links, me, names, config.limits().clone())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::control::Player;
+    use super::super::serving::QUEUE;
     use super::*;
+    use crate::state::fill::Fill;
+    use crate::state::values::State;
 
     pub(super) fn proposal(clients: &[&str]) -> Proposal {
         let player = |client: &&str| {

@@ -1,7 +1,8 @@
 //! Deployments that live, over mutual TLS: every endpoint in a thread, and those that deviate by hand.
 
 use super::control::{Player, Request, ToClient, ToParty, read, write};
-use super::server::{Drain, Holdings, Offer, QUEUE, Server, Serving};
+use super::server::{Drain, Server};
+use super::serving::{Holdings, Offer, QUEUE, Serving};
 use crate::{Compiled, Error, Fill, Run, Seat};
 use std::fs;
 use std::net::TcpListener;

@@ -1,8 +1,8 @@
 //! What the parties tell one another of what they keep, and which value a run reads from that.
 
-use super::Standing;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use tacit_store::KeptStanding as Standing;
 
 /// Bytes of a message about kept values: more than all versions of a few hundred names take.
 pub(crate) const MAX_TOLD_BYTES: usize = 1 << 22;

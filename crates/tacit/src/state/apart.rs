@@ -1,17 +1,14 @@
 //! What one run needs of a party's state, apart from it, so that others go on meanwhile.
 
+use super::fill::Fill;
+use super::values::{State, at};
+use super::versions::Name;
 use super::wanted::Wanted;
-use super::{Fill, Name, Standing, State};
-use crate::Error;
+use crate::error::Error;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tacit_program::Program;
-
-/// A state that others use, too.
-pub(crate) fn at(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // A panic ends the server; until then all parties agree on what they read, as ever.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use tacit_store::KeptStanding as Standing;
 
 impl State {
     /// What a run of a program needs of it, in memory: of what fills its slots the shares that may be picked, and of
@@ -70,8 +67,9 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use super::super::about::About;
     use super::super::settle::Passable;
-    use super::super::{About, Made, Version};
+    use super::super::versions::{Made, Version};
     use super::*;
     use crate::{Compiled, Local, Residents, Run};
     use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};

@@ -10,45 +10,10 @@
 //! way of nothing else, as the next run begins with the same version, unless somebody lies.
 
 use super::settle::Passable;
-use super::{Standing, State, at};
-use crate::Error;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use super::values::{Claimed, State, at};
+use crate::error::Error;
 use std::time::{Duration, Instant};
-
-/// All claims of a party, by name and version.
-#[derive(Debug, Default)]
-pub(super) struct Claims(BTreeMap<(String, u64), Claim>);
-
-#[derive(Debug, Default)]
-struct Claim {
-    /// The runs that have it.
-    runs: usize,
-    /// How long it stays without any.
-    until: Option<Instant>,
-}
-
-/// What one run has claimed. Dropped with the run.
-#[derive(Debug)]
-pub(super) struct Claimed {
-    home: Arc<Mutex<State>>,
-    values: Vec<(String, u64)>,
-    /// For how long after that, if its versions aren't settled by then.
-    stays: Duration,
-}
-
-impl Drop for Claimed {
-    fn drop(&mut self) {
-        let until = Some(Instant::now() + self.stays);
-        let Claims(claims) = &mut at(&self.home).claims;
-        for value in &self.values {
-            if let Some(claim) = claims.get_mut(value) {
-                claim.runs = claim.runs.saturating_sub(1);
-                claim.until = claim.until.max(until);
-            }
-        }
-    }
-}
+use tacit_store::KeptStanding as Standing;
 
 impl State {
     /// Claims what is about to be settled, with all that its run kept, until so long after this run has ended; what

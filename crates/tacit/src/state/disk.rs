@@ -4,36 +4,14 @@
 //! one), and its parts, each with its number, its other holder (255 for none), and as many bytes as the domain and the elements
 //! say.
 
-use super::{About, Version};
-use crate::Error;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use super::about::About;
+use super::versions::{Digests, Version};
+use crate::error::Error;
 use std::path::Path;
 use tacit_engine::{KeptPart, KeptShare};
 use tacit_program::plan::Domain;
 use tacit_store::{KeptEntry, Malformed};
 use zeroize::Zeroizing;
-
-/// Digests of the parts of a party's share, made when it was kept. They are told to nobody who doesn't hold the part.
-pub(super) type Digests = Vec<PartDigest>;
-
-/// A part's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PartDigest {
-    pub(super) number: u8,
-    /// The other party that holds it.
-    pub(super) other: Option<u8>,
-    pub(super) digest: [u8; 32],
-}
-
-/// Digests of a share's parts.
-pub(super) fn digests(share: &KeptShare) -> Digests {
-    let digest = |part: &KeptPart| {
-        let hash = Sha256::new_with_prefix(b"tacit kept part 1").chain_update(&*part.bytes);
-        PartDigest { number: part.number, other: part.other, digest: hash.finalize().into() }
-    };
-    share.parts.iter().map(digest).collect()
-}
 
 /// What the folder's index holds of a version, besides its name, number and standing.
 pub(super) fn entry_bytes(about: &About, digests: &Digests) -> Vec<u8> {

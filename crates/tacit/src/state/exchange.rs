@@ -1,14 +1,14 @@
 //! What the parties say to one another about kept values: what each has, digests of what two of them hold, and that all have put
 //! theirs away.
 
+use super::about::About;
 use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, passable, pick, torn};
-use super::disk::{Digests, digests};
 use super::mistakes::Mistake;
 use super::settle::Passable;
+use super::values::{MAX_TOLD, State};
+use super::versions::{Digests, Made, digests};
 use super::wanted::Wanted;
-use super::{About, MAX_TOLD, Made, Standing, State};
-use crate::Error;
-use crate::offline::aborted;
+use crate::error::{Error, aborted};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use tacit_engine::KeptShare;
 use tacit_net::Phase;
 use tacit_program::Keep;
 use tacit_session::{At, Session, step};
+use tacit_store::KeptStanding as Standing;
 
 /// A claim stays after a run that came to nothing for so many times as long as a link may be silent.
 const STAYS: u32 = 3;
@@ -313,7 +314,7 @@ fn ended(session: &mut Session, error: tacit_session::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::super::agree::ToldVersion;
-    use super::super::disk::PartDigest;
+    use super::super::versions::PartDigest;
     use super::*;
     use tacit_testkit::{Draws, World, party_names, play};
 

@@ -1,7 +1,7 @@
 //! Which values and rows a run is about: what fills a program's slots, and where in tables it keeps rows.
 
 use super::wanted::Wanted;
-use crate::Error;
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,13 +1,14 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
+use super::about::About;
 use super::exchange::{AllTold, Message, begin, put_away, taken};
 use super::mistakes::Mistake;
+use super::residents::Residents;
+use super::values::State;
 use super::wanted::Wanted;
-use super::{About, Residents, State};
-use crate::Error;
 use crate::endpoint::Endpoint;
+use crate::error::{Error, aborted};
 use crate::material::part;
-use crate::offline::aborted;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
 use tacit_program::Keep;

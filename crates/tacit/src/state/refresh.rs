@@ -4,19 +4,23 @@
 //! the same uses. The old version is dropped by each party in the same change in which it settles the new one. So it
 //! is where MACs move to the key of another epoch: a value is under one key at a time, whatever happens.
 
+use super::about::About;
 use super::exchange::{AllTold, Message, begin, put_away, taken};
+use super::values::State;
 use super::wanted::Wanted;
-use super::{About, Standing, State};
+use crate::deployment::Seat;
 use crate::endpoint::parameters_of;
-use crate::local::{all_of, together};
+use crate::error::{Error, aborted};
+use crate::kept::StorePath;
+use crate::local::{Local, all_of, together};
 use crate::material::part;
-use crate::offline::aborted;
-use crate::{Error, Local, Seat, StorePath, protocol};
+use crate::registry::protocol;
 use std::time::Duration;
 use tacit_engine::supply::Stock;
 use tacit_engine::{Error as Cause, KeptShare, Protocol};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
+use tacit_store::KeptStanding as Standing;
 use tacit_store::Store;
 
 impl Seat {

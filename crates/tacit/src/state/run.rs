@@ -1,24 +1,21 @@
 //! Runs of programs that keep values, or read kept ones.
 
-use super::{Fill, State};
-use crate::lanes::Source;
+use super::residents::Residents;
+use super::values::State;
+use crate::compiled::Compiled;
+use crate::deployment::Seat;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::kept::{Kept, Source};
+use crate::local::Local;
+use crate::progress::Progress;
 use crate::registry::Chosen;
+use crate::report::Run;
 use crate::run::{Given, Own};
-use crate::{Compiled, Endpoint, Error, Kept, Local, Progress, Run, Seat};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::Value;
-
-/// What a party's run of a program that keeps or reads values goes on.
-pub struct Residents<'a> {
-    /// What the party keeps.
-    pub state: &'a mut State,
-    /// Which value fills each of the program's slots; all parties say the same.
-    pub fill: &'a Fill,
-    /// The store that it takes its material or its supplies from, if it takes any.
-    pub store: Option<&'a mut Kept>,
-}
 
 impl<'a> Residents<'a> {
     /// Without its store, and that.

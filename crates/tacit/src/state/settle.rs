@@ -8,9 +8,13 @@
 //! without. An answer needs all parties to have settled what is read: no honest party gives one of a version, and then one of
 //! another that leaves it out.
 
-use super::{About, Digests, Standing, State, TOLD_VERSIONS, Version, at, disk};
-use crate::Error;
+use super::about::About;
+use super::disk;
+use super::values::{State, TOLD_VERSIONS, at};
+use super::versions::{Digests, Version};
+use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
+use tacit_store::KeptStanding as Standing;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,12 @@
 //! Parties that compute on other shares than they kept, that lie on other disks, or that have a mistake planted.
 
 use super::mistakes::Mistake;
+use super::versions::digests;
 use super::*;
-use crate::{Compiled, Filling, Local, Residents, Run, StorePath};
+use crate::{Compiled, Error, Filling, Local, Residents, Run, StorePath};
 use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use tacit_engine::KeptShare;
 use tacit_program::{Builder, Data, Dtype, Program, Range, Recipient, Uses, Value};
 use tacit_store::{Epoch, EpochStanding, Overview};
 

@@ -1,6 +1,6 @@
 //! What fills a slot, as a run says it: `weights`, `weights@3`, or rows of a table, `principals@3[17,42]`.
 
-use crate::Error;
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -189,6 +189,26 @@ impl Subject {
 /// So many parties have few enough coalitions to try all that matter.
 const FEW: usize = 5;
 
+/// All that tests of each time may try one in so many of ([`Subject::one_in`]), but for views and long rows.
+///
+/// # Panics
+/// If anything is wrong, or the subject tries less than all.
+pub fn whole(subject: &Subject) {
+    assert_eq!(subject.one_in, 1, "all of it");
+    for name in catalogue::names() {
+        equality::operation(subject, name);
+        cost::operation(subject, name);
+    }
+    equality::random_programs(subject, 0..200);
+    cost::random_programs(subject, 0..300);
+    circuits::random(subject, 0..60);
+    residents::random_programs(subject, 0..60);
+    known::results_and_costs(subject);
+    known::other_values(subject);
+    robust::every_message_altered(subject);
+    robust::random_deviations(subject, 0..400);
+}
+
 /// How many of the suite's programs a protocol runs, and how many it refuses: one of every operation on all numbers that
 /// it is defined for, and random ones. To be pinned for each protocol, so that none passes the suite by refusing.
 pub fn counted(subject: &Subject) -> [usize; 2] {

@@ -71,7 +71,7 @@ impl Supply for Dealer {
         self.pool = Pool::new(demand.clone());
         for (batch, (kind, count)) in (0..).zip(demand.counts()) {
             let at = At { part: DEALT, op: self.plans, batch, ..At::default() };
-            let dealt = self.deal(at, kind, count)?;
+            let dealt = self.deal(at, kind, count);
             self.pool.put(kind, dealt);
         }
         self.plans += 1;
@@ -127,8 +127,8 @@ impl Dealer {
     }
 
     /// What this party gets of so many items of a kind, at an address.
-    fn deal(&mut self, at: At, kind: SupplyKind, count: u64) -> Result<Vec<Buffer>, Error> {
-        let shapes = shapes(kind, count as usize)?;
+    fn deal(&mut self, at: At, kind: SupplyKind, count: u64) -> Vec<Buffer> {
+        let shapes = shapes(kind, count as usize);
         let known = self.mask(at, kind, shapes[0]);
         let mut shares = self.expand_all(at, SHARES, &shapes);
         let others = shares.split_off(1);
@@ -144,7 +144,7 @@ impl Dealer {
         }
         let is_own = matches!(kind, SupplyKind::InputMask { owner, .. } if usize::from(owner) == self.me);
         values.extend(known.filter(|_| is_own));
-        Ok(values)
+        values
     }
 
     /// A mask, as far as it is for this process's eyes: its owner's, and the dealer's.
@@ -207,7 +207,7 @@ impl Dealer {
                 }
                 product
             }
-            _ => return sums,
+            SupplyKind::RandomElement(_) => return sums,
         };
         own[last].clone_from(&value);
         for shares in others {
@@ -254,13 +254,13 @@ impl Dealer {
 }
 
 /// The vectors of so many items of a kind.
-fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
+fn shapes(kind: SupplyKind, count: usize) -> Vec<Register> {
     let vectors = |domain, vectors: usize| {
         // Of bits an item is a word of them.
         let cols = if domain == Domain::Bits { 64 * count } else { count };
         vec![row(domain, cols); vectors]
     };
-    Ok(match kind {
+    match kind {
         SupplyKind::Triple(domain) => vectors(domain, 3),
         SupplyKind::RandomBit(domain)
         | SupplyKind::RandomElement(domain)
@@ -271,8 +271,7 @@ fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
         SupplyKind::Scaling { length } => {
             [1, length, length].map(|bits| row(Domain::Bits, 64 * usize::from(bits) * count)).to_vec()
         }
-        _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
-    })
+    }
 }
 
 /// Makes the mask of each item that its bit says a sharing of zeros, of vectors that add up to `sums`.

@@ -1,14 +1,14 @@
-//! A party that adds errors to what it opens of an output, which cancel under the last coin that it knows. The other one's
-//! shares, as they come to its own code, have the same errors, so that all it says fits.
+//! A party that adds errors to what it opens: of an output such as cancel under the last coin that it knows, or in the middle
+//! of a run any. The other one's shares, as they come to its own code, have the same errors, so that all it says fits.
 
 use hkdf::Hkdf;
 use sha2::{Digest, Sha256};
 use tacit_additive::check_weights;
 use tacit_engine::Protocol;
 use tacit_net::Frame;
-use tacit_program::plan::{Builder, Domain, Modulus, Plan, To};
+use tacit_program::plan::{Builder, Domain, Local, Modulus, OpKind, Opening, Plan, Public, To};
 use tacit_session::step;
-use tacit_testkit::{Case, Draws, Fate};
+use tacit_testkit::{Case, Draws, Fate, World};
 
 /// How the honest party's run ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,41 @@ pub(crate) fn errors_that_cancel(protocol: &'static dyn Protocol) -> End {
         }
         Fate::Deliver
     }));
-    let run = case.run_in(&world, &Draws::fixed(1));
+    end(&case, &world)
+}
+
+/// An input by what is opened of it under a mask that nobody knows.
+fn opened() -> Plan {
+    let mut build = Builder::new();
+    let [x, mask, masked, minus, last] = [(); 5].map(|()| build.row(DOMAIN, LEN));
+    let seen = build.public(DOMAIN, LEN);
+    let owner = build.role("P0");
+    build.input(owner, x);
+    build.interact(OpKind::Random { dst: mask, bits: false });
+    build.local(Local::Add { a: x, b: mask, dst: masked });
+    build.interact(OpKind::Open { a: masked, dst: seen, how: Opening::Masked });
+    build.local(Local::Sub { a: x, b: masked, dst: minus });
+    build.local(Local::AddPublic { a: minus, c: Public::Register(seen), dst: last });
+    build.output(last, To::All);
+    build.finish()
+}
+
+/// The second of two parties adds an error to what it opens in the middle of the run, and has its own code go on with it.
+pub(crate) fn an_error_in_an_opening(protocol: &'static dyn Protocol) -> End {
+    let case = Case::new(protocol, 2, opened(), &[vec![5, 0, 6, 0, 7, 0]]);
+    let world = case.world().intercept(Box::new(|message| {
+        let Frame { at, payload, .. } = &message.frame;
+        if at.part != step::OPERATION {
+            return Fate::Deliver;
+        }
+        Fate::Replace(vec![Frame::data(*at, with_errors(payload, [1, 0]))])
+    }));
+    end(&case, &world)
+}
+
+/// How the run of the honest party, the first, ends.
+fn end(case: &Case, world: &World) -> End {
+    let run = case.run_in(world, &Draws::fixed(1));
     match &run.endings[0].as_ref().expect("it came").result {
         Ok(outcome) => {
             assert_ne!(outcome.outputs[0].as_ref(), Some(&case.inputs[0]), "the attack did nothing");

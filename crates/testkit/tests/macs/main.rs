@@ -12,7 +12,7 @@ use tacit_program::Modulus;
 use tacit_program::plan::Domain;
 use tacit_testkit::Altered;
 use tacit_testkit::conformance::attacks::{self, reacting};
-use tacit_testkit::conformance::{Subject, views};
+use tacit_testkit::conformance::{self, Subject, views};
 use tacit_testkit::links::Medium;
 use tacit_testkit::macs::{order, sorts};
 use tacit_testkit::tenants::MACS;
@@ -116,6 +116,22 @@ fn many_random_deviations() {
     }
 }
 
+/// All that the suite tries: each time it's one in so many.
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn the_whole_suite() {
+    for parties in [2, 3] {
+        conformance::whole(&subject(&MACS, parties, 1));
+    }
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn all_but_one_of_twelve_together() {
+    let caught = attacks::coalitions(&subject(&MACS, 12, 1), 500..520);
+    assert!(caught > 5, "only {caught}");
+}
+
 #[test]
 fn every_byte_of_two() {
     attacks::every_byte(&subject(&MACS, 2, 1), 23);
@@ -198,6 +214,13 @@ fn a_check_that_is_stalled_beside_another_of_its_key() {
 fn openings_before_all_hold_all_commitments_are_noticed() {
     let early = mistaken(&[Mistake::OpeningsEarly]);
     assert_eq!(order::early(early, SMALL), ["the opening of a MAC check"]);
+}
+
+#[test]
+fn openings_in_the_middle_that_are_not_checked_give_wrong_outputs() {
+    let unchecked = mistaken(&[Mistake::OpeningsUnrecorded]);
+    assert_eq!(attack::an_error_in_an_opening(unchecked), attack::End::WrongOutput);
+    assert_eq!(attack::an_error_in_an_opening(&MACS), attack::End::Noticed);
 }
 
 #[test]

@@ -55,17 +55,17 @@ fn no_check_begins_once_a_lane_has_failed() {
     }
 }
 
-/// Items of a function have lengths of their own, and those of one draw the same.
+/// Whatever a protocol adds to items it adds to all that are drawn together.
 #[test]
 fn blocks_of_different_lengths_are_not_drawn_together() {
-    let function = SupplyKind::Function(1);
-    for (second, fits) in [(10, true), (20, false), (5, false), (0, false)] {
+    let masks = SupplyKind::Masks { words: 1 };
+    for (second, fits) in [(24, true), (48, false), (12, false), (0, false)] {
         let mut out = Vec::new();
-        append(function, &[1; 10], 0..1, (0, 2), &mut out).unwrap();
-        let done = append(function, &vec![2; second], 0..1, (1, 2), &mut out);
+        append(masks, &[1; 24], 0..1, (0, 2), &mut out).unwrap();
+        let done = append(masks, &vec![2; second], 0..1, (1, 2), &mut out);
         assert_eq!(done.is_ok(), fits, "{second}");
         if fits {
-            assert_eq!(out[0].bytes(), [[1; 10], [2; 10]].as_flattened());
+            assert_eq!(out[0].bytes(), [[1; 8], [2; 8]].as_flattened());
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Those who call a party that serves: other parties for a lane, and clients.
 
 use super::{EACH, EARLY, GUESTS, Guest, Hub, MAX_CONTROL, News, Place, Speaker};
+use crate::setup::caller::Caller;
 use crate::setup::config::Security;
 use crate::setup::door::{Door, Greeted, certificate};
 use crate::setup::error::SetupError;
 use crate::setup::files::{Stamp, stamp};
-use crate::setup::gather::{Caller, Note};
 use crate::setup::greeting::Greeting;
 use crate::setup::hello::Hello;
+use crate::setup::notes::Note;
 use crate::stream::Resting;
 
 impl Hub {

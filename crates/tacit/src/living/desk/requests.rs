@@ -1,10 +1,9 @@
 //! What a party holds against requests.
 
 use super::{Desk, LOSSES, MAX_TAG, shown};
-use crate::Fill;
 use crate::endpoint::hex;
 use crate::living::control::Request;
-use crate::state::MAX_FILL_BYTES;
+use crate::state::fill::{Fill, MAX_FILL_BYTES};
 use tacit_net::setup::{Client, Hub};
 
 impl Desk {

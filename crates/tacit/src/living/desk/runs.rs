@@ -1,16 +1,14 @@
 //! Runs from proposal to beginning.
 
 use super::turns::Side;
-use super::{Begun, Company, Desk, Pending, RUNS_EACH, Stage, Visitor, Want};
-use crate::Fill;
+use super::want::Want;
+use super::{Begun, Company, Desk, MEASURED_AGAIN, Pending, RUNS_EACH, Stage, Visitor};
 use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
 use crate::living::order::{Group, Seated};
+use crate::state::fill::Fill;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tacit_net::setup::{Hub, Speaker};
-
-/// How long after one measurement of the links the next one comes.
-pub(crate) const MEASURED_AGAIN: Duration = Duration::from_mins(10);
 
 /// A run that party 0 proposes next.
 struct Next {

@@ -1,17 +1,9 @@
 //! What a party takes down of a run that has ended.
 
+use super::shared::Ended;
 use super::{Server, play};
-use crate::error::link;
+use crate::error::{Error, link};
 use crate::living::control::{MEASURE, Proposal};
-use crate::{Error, Run};
-
-/// A run that has ended, and how.
-pub(super) struct Ended {
-    pub(super) proposal: Proposal,
-    pub(super) result: Result<Run, Error>,
-    /// What went wrong after its end here.
-    pub(super) late: Option<Error>,
-}
 
 impl Server {
     /// Takes down how a run has ended, also where that was only after its end here: a failed check is one.

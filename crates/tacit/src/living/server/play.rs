@@ -1,15 +1,18 @@
 //! A party's part in one run over links that are lent to it.
 
-use super::wanted::Ready;
-use super::{Known, Shared, batch, mesh};
+use super::shared::{Known, Ready, Shared, mesh};
 use crate::auto_select::Measured;
-use crate::deployment::run_over;
-use crate::endpoint::hex;
-use crate::living::Quota;
+use crate::endpoint::{Endpoint, hex};
+use crate::error::Error;
+use crate::kept::{Kept, Source};
+use crate::living::batch;
 use crate::living::control::{MEASURE, Player, Proposal, bound};
-use crate::run::{Given, Own};
-use crate::state::{Residents, State};
-use crate::{Endpoint, Error, Fill, Kept, Report, Run, Source};
+use crate::living::quota::Quota;
+use crate::report::{Report, Run};
+use crate::run::{Given, Own, run_over};
+use crate::state::fill::Fill;
+use crate::state::residents::Residents;
+use crate::state::values::State;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;

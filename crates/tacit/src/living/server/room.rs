@@ -1,7 +1,8 @@
 //! The memory that a server's runs may take.
 
+use crate::compiled::Compiled;
 use crate::endpoint::hex;
-use crate::{Compiled, Error};
+use crate::error::Error;
 use tacit_engine::bank::Bank;
 
 /// What all runs under way have together.

@@ -1,24 +1,22 @@
 //! Runs that this party wants, with inputs of its own.
 
+use super::Server;
 use super::play::log_end;
-use super::{Server, Shared};
-use crate::deployment::endpoint_of;
-use crate::living::asker::{Asked, Asker, ENDED, Job, declined};
+use super::shared::{Ready, Shared};
+use crate::compiled::Compiled;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::living::asker::{Asked, Asker, ENDED, declined};
 use crate::living::control::Proposal;
 use crate::living::desk::MAX_TAG;
-use crate::state::NO_STATE;
-use crate::{Compiled, Endpoint, Error, Run};
+use crate::report::Run;
+use crate::run::endpoint_of;
+use crate::state::keeping::NO_STATE;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use tacit_engine::Participants;
 use tacit_program::Value;
-
-/// What a party has ready for a run that it wants.
-pub(super) struct Ready {
-    pub(super) endpoint: Arc<Endpoint>,
-    pub(super) job: Job,
-}
 
 impl Server {
     /// Serves a program of which each run has inputs of its own that this party gives, and may read and keep values of its own:

@@ -3,11 +3,10 @@
 
 use super::*;
 use crate::Source;
-use crate::deployment::{endpoint_of, run_over};
 use crate::living::control::bound;
-use crate::living::server::mesh;
+use crate::living::server::shared::mesh;
 use crate::registry::Chosen;
-use crate::run::{Given, Own};
+use crate::run::{Given, Own, endpoint_of, run_over};
 use tacit_net::{Frame, FrameKind};
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_wire::step::{INPUT, SEED};

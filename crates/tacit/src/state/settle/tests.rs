@@ -1,7 +1,7 @@
 //! Versions that not all parties have, in the way of one that all have.
 
 use super::*;
-use crate::state::Made;
+use crate::state::versions::Made;
 use crate::{Compiled, Fill, Local, Residents, Run};
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -49,7 +49,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         attack("inputs compared last: P_0 sees who complains", 2, inputs::compared_last),
         attack("a client that doesn't look at acceptances", 2, inputs::not_accepted),
         garbled("signs that nothing notes, counted by the log", 2, signs::unnoted),
-        garbled("labels left out of what garblers vouch for", 2, signs::uncompared_labels),
+        garbled("labels left out of the garblers' digest", 2, signs::uncompared_labels),
     ]
 }
 

@@ -42,7 +42,7 @@ fn attack(name: &'static str, protocol: &'static str, runs: u64, run: fn(Version
 fn kept_back() -> Vec<Attack> {
     vec![
         attack("ANDs kept back and chosen by the first point", NAME, 3, |version, seed| {
-            USUAL.run(version, seed)
+            DEFAULT.run(version, seed)
         }),
         attack("the same, before several middle rounds", NAME, 1, |version, seed| ROUNDS.run(version, seed)),
         attack("the same, in a full batch", NAME, 1, |version, seed| FULL_BATCH.run(version, seed)),
@@ -187,7 +187,7 @@ fn unproved() -> Vec<Attack> {
     ]
 }
 
-const USUAL: Withheld = Withheld {
+const DEFAULT: Withheld = Withheld {
     parameters: &[],
     stage: |seats| Stage::levels(seats, SMALL, FEW, FULL),
     knows: Knows::Point,
@@ -197,15 +197,15 @@ const USUAL: Withheld = Withheld {
 };
 
 /// Proofs of five rounds.
-const ROUNDS: Withheld = Withheld { stage: |seats| Stage::levels(seats, 300_032, FEW, FULL), ..USUAL };
+const ROUNDS: Withheld = Withheld { stage: |seats| Stage::levels(seats, 300_032, FEW, FULL), ..DEFAULT };
 
 /// 2^16 words in all.
 const FULL_BATCH: Withheld =
-    Withheld { stage: |seats| Stage::levels(seats, 64 * FULL - 2 * FEW, FEW, FULL), ..USUAL };
+    Withheld { stage: |seats| Stage::levels(seats, 64 * FULL - 2 * FEW, FEW, FULL), ..DEFAULT };
 
-const TILE: Withheld = Withheld { stage: |seats| Stage::tile(seats, [5000, 1], FULL), ..USUAL };
+const TILE: Withheld = Withheld { stage: |seats| Stage::tile(seats, [5000, 1], FULL), ..DEFAULT };
 
-const FIRST: Withheld = Withheld { stage: |seats| Stage::two_batches(seats, FEW), ..USUAL };
+const FIRST: Withheld = Withheld { stage: |seats| Stage::two_batches(seats, FEW), ..DEFAULT };
 
 /// Where several batches are under way a step's messages hold other batches' too, and so the right verifier waited for the
 /// left one even without its word; it doesn't if it releases seeds a step too early.
@@ -214,7 +214,7 @@ const SEVERAL: Withheld = Withheld {
     stage: |seats| Stage::levels(seats, 3 * 64 * 64 + SMALL / 2, FEW, 64),
     after: 0,
     mistakes: &[Mistake::SeedsWithValues],
-    ..USUAL
+    ..DEFAULT
 };
 
 const BEYOND: Withheld = Withheld {
@@ -240,33 +240,33 @@ const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     ..PRODUCTS_TWICE
 };
 
-const LI: Withheld = Withheld { parameters: &[("proofs", "li-2023")], ..USUAL };
+const LI: Withheld = Withheld { parameters: &[("proofs", "li-2023")], ..DEFAULT };
 
 const TWICE: Withheld = Withheld {
     parameters: &[("soundness", "100")],
     stage: |seats| Stage::levels(seats, SMALL, MANY, FULL),
     knows: Knows::Points,
-    ..USUAL
+    ..DEFAULT
 };
 
 const UNCHECKED: Withheld = Withheld {
     parameters: &[("soundness", "100")],
     mistakes: &[Mistake::LeftWordUnawaited, Mistake::SecondUnchecked],
     not_enough: &[Mistake::LeftWordUnawaited],
-    ..USUAL
+    ..DEFAULT
 };
 
 const SAME: Withheld = Withheld { mistakes: &[Mistake::LeftWordUnawaited, Mistake::SamePoints], ..UNCHECKED };
 
 const BOYLE: Withheld =
-    Withheld { parameters: &[("proofs", "boyle-2019")], knows: Knows::Coefficients, ..USUAL };
+    Withheld { parameters: &[("proofs", "boyle-2019")], knows: Knows::Coefficients, ..DEFAULT };
 
 const HASHED: Withheld = Withheld {
     parameters: &[("challenges", "fiat-shamir")],
     stage: |seats| Stage::levels(seats, SMALL, MANY, FULL),
     knows: Knows::OwnPoint,
     mistakes: &[Mistake::MessagesUnhashed],
-    ..USUAL
+    ..DEFAULT
 };
 
 const UNNOTED: Unproved = Unproved {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::living::desk::{ABANDONED, LATE};
-use crate::living::server::{Holdings, Serving};
+use crate::living::serving::{Holdings, Serving};
 use std::collections::HashMap;
 use std::time::Duration;
 use tacit_net::setup::Client;
