@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
 from tacit import tables
 from tests.test_tables import STAYS, people, rows_of, same_rows, stays
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PEOPLE = {
     "id": tables.integer(0, 40),
@@ -258,3 +256,20 @@ def test_a_query_within_a_program() -> None:
         got = run(longest.trace(DECLARED["stays"]), clinic=second)
     expected = second.groupby("ward", dropna=False, as_index=False).agg(most=("days", "max"))
     same_rows(got, expected[expected["most"] > 10])
+
+
+def test_means_and_medians_that_quotients_have_no_room_for_are_refused() -> None:
+    declared = {"fine": tables.number(0, 60e6, bits=24), "whole": tables.number(0, 2**30, bits=16)}
+    table = tacit.table("bank", declared, rows=5)
+    tacit.sql("select avg(whole) as a, median(whole) as m from t", t=table)
+    for mean in ("avg(fine)", "median(fine)", "avg(fine) over ()"):
+        with pytest.raises(tacit.ProgramError, match=r"may be 2\*\*23 or more"):
+            tacit.sql(f"select {mean} as a from t", t=table)
+
+
+def test_a_group_may_be_called_as_anything() -> None:
+    table = tacit.table("bank", {"value 0": tables.integer(0, 9), "v": tables.integer(0, 9)}, rows=4)
+    plan = tacit.function(lambda t: tacit.reveal(t.group_by("value 0").agg(m=("v", "median")))).trace(table)
+    with tacit.local() as run:
+        got = run(plan, bank=pd.DataFrame({"value 0": [7, 7, 8], "v": [1, 3, 9]}))
+    assert got.sort_values("value 0").to_numpy().tolist() == [[7, 2], [8, 9]]

@@ -105,6 +105,9 @@ QUERIES = [
     "desc) as b, percent_rank() over w as c from stays window w as (partition by ward order by dose)",
     "select * from (select id, ward from stays qualify row_number() over (order by cost) <= 9) t "
     "where ward = 'west'",
+    # Ranks are of all rows, whatever frame the window has.
+    "select id, percent_rank() over w as a, cume_dist() over w as b, sum(days) over w as c from stays "
+    "window w as (partition by ward order by cost rows 2 preceding)",
 ]
 
 
@@ -301,6 +304,33 @@ def test_an_order_that_is_asked_for_again_says_nothing_of_columns_that_are_gone(
     expected = second.sort_values(["days", "id"])[["days", "id"]]
     expected["place"] = np.arange(26) + 1
     same_rows(asked(query, people(np.random.default_rng(0), 2), second), expected, ordered=True)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select id, rank() over (order by x) as r from (select id, x, c from t order by x, c limit 8) t",
+        "select id, count(*) over (partition by x) as r from (select * from t order by x, c limit 8) t",
+        "select id, x from (select c, id, x from t order by x limit 8) t where c > 0",
+    ],
+)
+def test_an_order_within_a_query_says_nothing_of_columns_that_are_not_shown(query: str) -> None:
+    declared = {name: tables.integer(0, 50) for name in ("id", "x", "c")}
+    plan = tacit.sql(query, t=tacit.table("bank", declared, rows=10))
+    rows = pd.DataFrame({"id": range(8), "x": [1, 1, 1, 1, 2, 2, 2, 2], "c": [3, 1, 9, 5, 8, 2, 7, 4]})
+    with tacit.local() as run:
+        shown = [run(plan, bank=rows), run(plan, bank=rows.assign(c=10 - rows["c"]))]
+    assert len(shown[0]) == 8
+    pd.testing.assert_frame_equal(*shown)
+
+
+def test_texts_have_no_order_in_windows() -> None:
+    table = tacit.table("bank", {"name": tables.text(), "x": tables.integer(0, 9)}, rows=5)
+    tacit.sql("select sum(x) over (partition by name) as s from t", t=table)
+    with pytest.raises(tacit.ProgramError, match="shared as hashes"):
+        tacit.sql("select row_number() over (order by name) as n from t", t=table)
+    with pytest.raises(tacit.ProgramError, match="shared as hashes"):
+        tacit.function(lambda t: tacit.reveal(t.window("n", None, "rank", order_by="name"))).trace(table)
 
 
 def test_deviations_of_large_numbers_are_taken_in_a_larger_unit() -> None:

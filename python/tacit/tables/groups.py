@@ -120,7 +120,10 @@ def _without_medians(
     if not any(one.how == "median" for one in aggregates.values()):
         return table, aggregates
     sources = {id(one.column): one.column for one in aggregates.values() if one.column is not None}
-    names = {key: f"value {place}" for place, key in enumerate(sources)}
+    prefix = "value"
+    while any(prefix in key for key in keys):
+        prefix += "s"
+    names = {key: f"{prefix} {place}" for place, key in enumerate(sources)}
     table = table.select(*keys).assign(**{names[key]: column for key, column in sources.items()})
     for key in dict.fromkeys(id(one.column) for one in aggregates.values() if one.how == "median"):
         name = names[key]
@@ -168,13 +171,16 @@ def _check(how: str, column: Column) -> None:
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
     if how in ("min", "max") and kind in ("text", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")
+    # Quotients of integers and decimals are fixed(16), others have the bits of what is divided.
+    # All end at 2**47 steps.
+    ends = 31 if kind != "number" else min(31, 47 - (column.type.unit.bit_length() - 1))
     if (
         how in ("mean", "median")
-        and max(abs(column.type.low), abs(column.type.high)) >= column.type.unit << 31
+        and max(abs(column.type.low), abs(column.type.high)) >= column.type.unit << ends
     ):
         raise fault(
             ProgramError,
-            f"a {how} of {column.type} may be 2**31 or more, which fixed(16) has no room for",
+            f"a {how} of {column.type} may be 2**{ends} or more, which quotients have no room for",
             "declare a narrower range, or take sum and count",
         )
 

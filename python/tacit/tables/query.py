@@ -100,6 +100,9 @@ class Query:
             table = self.tables[node.name]
         else:
             table = self.table(node)
+        if not table.facts.settled:
+            # An order is asked for where rows are shown.
+            table = table._with(facts=replace(table.facts, settled=None))
         alias = node.alias_or_name
         return table.rename({name: f"{alias}.{name}" for name in table.columns})
 

@@ -10,7 +10,9 @@ import itertools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit._functions import concatenate, stack, where
+from tacit._location import fault
 from tacit._ranges import within
+from tacit.errors import ProgramTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,20 @@ FEW_SUMS = 64
 
 Word: TypeAlias = "tuple[Tensor, int]"
 """Integers from 0 on, and how many of them there are."""
+
+
+def refuse_texts(name: str, column: Column) -> None:
+    """Refuses an order by a column whose values have none.
+
+    Raises:
+        ProgramTypeError: It is of texts.
+    """
+    if column.type.kind == "text":
+        raise fault(
+            ProgramTypeError,
+            f"{name} is shared as hashes, whose order isn't that of the texts",
+            "declare it as a category, or put the rows in order after the run",
+        )
 
 
 def words_of(column: Column, *, descending: bool = False) -> list[Word]:

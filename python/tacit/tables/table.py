@@ -14,7 +14,7 @@ from tacit.tables import words as _words
 from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
 from tacit.tables.facts import Facts
 from tacit.tables.instead import OF_TABLES, no_attribute
-from tacit.tables.sorting import compact, packed, sort_rows, words_of
+from tacit.tables.sorting import compact, packed, refuse_texts, sort_rows, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -289,12 +289,7 @@ class Table(Unknown):
             raise fault(ProgramError, f"{len(down)} directions for {len(columns)} columns")
         words = [(1 - self.valid, 2)]
         for name, falls in zip(columns, down, strict=True):
-            if self[name].type.kind == "text":
-                raise fault(
-                    ProgramTypeError,
-                    f"{name} is shared as hashes, whose order isn't that of the texts",
-                    "declare it as a category, or put the rows in order after the run",
-                )
+            refuse_texts(name, self[name])
             words += words_of(self[name], descending=falls)
         line = tuple(zip(columns, down, strict=True))
         if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):

@@ -14,7 +14,15 @@ from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
 from tacit.tables.groups import _back, _check, _neutral, _raw, _there
 from tacit.tables.orders import wish
-from tacit.tables.sorting import differs_from_previous, either, packed, running, shifted_down, words_of
+from tacit.tables.sorting import (
+    differs_from_previous,
+    either,
+    packed,
+    refuse_texts,
+    running,
+    shifted_down,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +72,8 @@ def windowed(
     down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
     if len(down) != len(order):
         raise fault(ProgramError, f"{len(down)} directions for {len(order)} columns of order_by")
+    for one in () if any_order else order:
+        refuse_texts(one, table[one])
     if partition or order:
         # Ranks and what equal rows share are the same in whichever order those are.
         alone = any_order or peers or how in RANKS
@@ -132,7 +142,14 @@ def _in_line(
     free = alone or unique or table.facts.is_settled_by(table.columns)
     if free and table.facts.is_in_line(partition, order):
         table = table.leading()
-        return table._with(facts=replace(table.facts, settled=frozenset(keys))) if unique else table
+        if unique:
+            return table._with(facts=replace(table.facts, settled=frozenset(keys)))
+        # Nobody asks for the order of equal rows here, and columns that are gone may be in it.
+        return (
+            table
+            if table.facts.is_settled_by(table.columns)
+            else table._with(facts=replace(table.facts, settled=None))
+        )
     # What a row comes after has to follow from what is in the rows, not from where they stood.
     others = () if any_order else table.facts.tell_apart(keys, table.columns)
     line = (*((key, False) for key in partition), *order, *((key, False) for key in others))

@@ -87,6 +87,8 @@ def _share(node: exp.Expr, call: exp.Expr) -> exp.Expr:
     counted, whole = node.copy(), node.copy()
     for window, what in ((counted, exp.Count(this=exp.Star())), (whole, exp.Count(this=exp.Star()))):
         window.set("this", what)
+        # Ranks are of all rows, whatever a window of this name has for others.
+        window.set("spec", None)
     whole.set("order", None)
     if isinstance(call, exp.CumeDist):
         return exp.paren(exp.Div(this=counted, expression=whole))

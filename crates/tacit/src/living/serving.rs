@@ -45,8 +45,9 @@ pub struct Serving {
     pub window: Duration,
     /// After so many runs it ends by itself.
     pub runs: Option<u64>,
-    /// Bytes of memory that registers of runs under way may take together. A program that could take more is refused
-    /// before anything runs; with `None` none is.
+    /// Bytes of memory that registers of one component of the sharing may take in all runs under way together; protocols have
+    /// up to three components, and checks and tiles take memory of their own. A program that could take more is refused before
+    /// anything runs; with `None` none is.
     pub memory: Option<u64>,
     /// The names of programs that any client may play which is enrolled. Every other name is played by the client alone whose
     /// name it is.
