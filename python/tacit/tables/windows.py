@@ -142,14 +142,11 @@ def _in_line(
     free = alone or unique or table.facts.is_settled_by(table.columns)
     if free and table.facts.is_in_line(partition, order):
         table = table.leading()
-        if unique:
-            return table._with(facts=replace(table.facts, settled=frozenset(keys)))
-        # Nobody asks for the order of equal rows here, and columns that are gone may be in it.
-        return (
-            table
-            if table.facts.is_settled_by(table.columns)
-            else table._with(facts=replace(table.facts, settled=None))
-        )
+        settled = frozenset(keys) if unique else table.facts.settled
+        if not unique and not table.facts.is_settled_by(table.columns):
+            # Nobody asks for the order of equal rows here, and columns that are gone may be in it.
+            settled = None
+        return table._with(facts=replace(table.facts, settled=settled))
     # What a row comes after has to follow from what is in the rows, not from where they stood.
     others = () if any_order else table.facts.tell_apart(keys, table.columns)
     line = (*((key, False) for key in partition), *order, *((key, False) for key in others))
