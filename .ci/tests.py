@@ -38,7 +38,7 @@ FIRST = {
     "attacks",
 }
 
-# Seconds after which a program counts as stuck, and is ended: the longest takes a minute or two on two cores.
+# Seconds after which a program counts as stuck, and is ended: the longest takes some four minutes on its core.
 STUCK_AFTER = 900
 
 # What random cases are drawn from, so that a commit that passed passes again. Long tests draw new ones each time.

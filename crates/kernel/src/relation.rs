@@ -29,8 +29,8 @@ pub use planes::{LeftPlanes, Planes, RightPlanes, Side};
 /// other's right bits doesn't hold: adds to `out[l * blocks + k]` the number of places t below T with
 /// `a_l b_k ^ c_l d_k ^ e_l ^ f_k = 1`, each plane at place t of its block.
 ///
-/// Entries with `l = k` stay as they are: that these counts are zero is what is to be proved. For every AND and every other block it costs five operations
-/// on bits and a count of ones.
+/// Entries with `l = k` stay as they are: that these counts are zero is what is to be proved. For every AND and every
+/// other block it costs five operations on bits and a count of ones.
 ///
 /// The sum of `g h` over a pair of blocks is its count less T/2 (section 4.1: what the prover computes first).
 ///
@@ -56,9 +56,9 @@ pub fn counts(left: LeftPlanes<'_>, right: RightPlanes<'_>, blocks: usize, out: 
 /// Combines blocks by weights: `out[i * T + t]` becomes the sum over `l` of `weights[l] * g_i`, or `h_i` on the
 /// right, of the bits at place t of block l. There are `weights.len()` blocks and four times T elements.
 ///
-/// This is the evaluation of the proof's polynomials at a point (section 4.3,
-/// lookup table), where the Lagrange polynomials' values are the weights. For every AND it costs four masked
-/// additions of elements; with lookups in registers, four lookups and additions for every four ANDs.
+/// This is the evaluation of the proof's polynomials at a point (section 4.3, lookup table), where the Lagrange
+/// polynomials' values are the weights. For every AND it costs four masked additions of elements; with lookups in
+/// registers, four lookups and additions for every four ANDs.
 ///
 /// # Panics
 /// If the number of weights isn't a multiple of 8 from 8 to 128, if the planes aren't all as many blocks of whole

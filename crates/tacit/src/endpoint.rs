@@ -1,4 +1,5 @@
-//! What an endpoint has to know to take part in a run, over links that are there: what local runs, deployments and benchmarks share.
+//! What an endpoint has to know to take part in a run, over links that are there: what local runs, deployments and
+//! benchmarks share.
 
 use crate::agreed;
 use crate::compiled::Compiled;

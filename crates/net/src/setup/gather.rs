@@ -35,8 +35,8 @@ pub fn connect(config: &Config, clients: &[usize]) -> Result<StreamTransport, Se
 ///
 /// # Errors
 /// [`SetupError::WrongUse`] for a party's configuration, for clients without this one, or for no or more than
-/// [`MAX_LANES`](crate::MAX_LANES) lanes; what is wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`],
-/// [`SetupError::Differs`].
+/// [`MAX_LANES`](crate::MAX_LANES) lanes; what is wrong with key or certificate; [`SetupError::Missing`],
+/// [`SetupError::Refused`], [`SetupError::Differs`].
 pub fn connect_lanes(
     config: &Config,
     clients: &[usize],
@@ -72,8 +72,8 @@ impl Listener {
     /// # Errors
     /// [`SetupError::Missing`] if somebody is missing after `within`; [`SetupError::Refused`] and
     /// [`SetupError::Differs`] as soon as it is clear that somebody can't take part, for instance because it runs
-    /// in another number of lanes; [`SetupError::WrongUse`] for no or more than [`MAX_LANES`](crate::MAX_LANES) lanes, or a number
-    /// that is no client's.
+    /// in another number of lanes; [`SetupError::WrongUse`] for no or more than [`MAX_LANES`](crate::MAX_LANES) lanes, or a
+    /// number that is no client's.
     pub fn gather_lanes(
         &mut self,
         clients: &[usize],

@@ -12,9 +12,9 @@ fn taken() -> (u64, usize) {
     (pages * 4096, fs::read_dir("/proc/self/fd").unwrap().count())
 }
 
-/// 1,000 runs by 50 clients, who vanish in the middle of others of theirs at random, and 1,000 more. In one run of thirteen or so a
-/// party's links break at random, and its client asks again. No other run fails, and the second thousand leaves nothing behind
-/// but what this test notes of it.
+/// 1,000 runs by 50 clients, who vanish in the middle of others of theirs at random, and 1,000 more. In one run of thirteen or
+/// so a party's links break at random, and its client asks again. No other run fails, and the second thousand leaves nothing
+/// behind but what this test notes of it.
 #[test]
 #[ignore = "takes minutes: make test-long"]
 fn a_thousand_runs_by_fifty_clients_leave_nothing_behind() {
