@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
-    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Quota, SavedPlan, Served, Server, Serving,
+    Comparison, Compiled, Drain, Holdings, Making, Offer, Quota, SavedPlan, Served, Server, Serving,
     describe_roles,
 };
 use tracing::Dispatch;
@@ -50,15 +50,13 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     }
     let holdings = holdings(context, args, &config, &protocol, &offers)?;
     let serving = Serving {
-        protocol,
-        at_once: args.at_once,
-        queue: QUEUE,
         batch: args.together.into(),
         window: Duration::from_millis(args.window_ms),
         runs: args.runs,
         memory: args.memory,
         open: args.open.clone(),
         holdings,
+        ..Serving::new(protocol, args.at_once)
     };
     let mut server = Server::open(&config, offers, serving)?;
     end_on_signals(server.drain())?;

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use tacit::setup::Config;
-use tacit::{Error, Fill, Holdings, QUEUE, Served, Serving, State};
+use tacit::{Error, Fill, Holdings, Served, Serving, State};
 
 /// Links of fronts at most.
 const FRONTS: usize = 64;
@@ -68,17 +68,8 @@ impl Server {
         if principals.begin_strays(&kept(state.list())) || has_dropped {
             principals.save(&file)?;
         }
-        let serving = Serving {
-            protocol: settings.protocol.clone(),
-            at_once: LANES,
-            queue: QUEUE,
-            batch: 1,
-            window: Duration::ZERO,
-            runs: None,
-            memory: None,
-            open: Vec::new(),
-            holdings: Holdings { store: None, state: Some((state, Fill::new())) },
-        };
+        let holdings = Holdings { store: None, state: Some((state, Fill::new())) };
+        let serving = Serving { holdings, ..Serving::new(&settings.protocol, LANES) };
         let mut server = tacit::Server::open(&config, Vec::new(), serving)?;
         for task in Task::ORDERS.into_iter().chain([Task::TellLists]) {
             server.expect(&programs.get(task, 1)?)?;

@@ -16,7 +16,7 @@ use tacit::circuit::crypto::aes::{self, Variant};
 use tacit::circuit::{self, Circuit, arith::Style};
 use tacit::program::{Builder, Data, Dtype, Index, Recipient, Uses, Value};
 use tacit::setup::{self, Config};
-use tacit::{Asker, Compiled, Fill, Holdings, QUEUE, Run, Seat, Server, Serving, State, Wanted};
+use tacit::{Asker, Compiled, Fill, Holdings, Run, Seat, Server, Serving, State, Wanted};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -78,7 +78,8 @@ fn steal() -> Result<Arc<Compiled>, Failure> {
     Ok(Compiled::new(build.finish()?)?)
 }
 
-/// Who wants to talk to whom. No number comes twice, whoever asks: two session keys for one server would be wrapped by one stream.
+/// Who wants to talk to whom. No number comes twice, whoever asks: else two session keys for one principal would be wrapped by
+/// one stream.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     from: &'a str,
@@ -211,17 +212,8 @@ fn main() -> Result<(), Failure> {
     ];
     let (mut servers, mut desks) = (Vec::new(), Vec::new());
     for ((number, config), allowed) in parties.iter().enumerate().zip(policies) {
-        let serving = Serving {
-            protocol: PROTOCOL.to_owned(),
-            at_once: 2,
-            queue: QUEUE,
-            batch: 1,
-            window: Duration::ZERO,
-            runs: None,
-            memory: None,
-            open: Vec::new(),
-            holdings: Holdings { store: None, state: Some((State::new(), Fill::new())) },
-        };
+        let holdings = Holdings { store: None, state: Some((State::new(), Fill::new())) };
+        let serving = Serving { holdings, ..Serving::new(PROTOCOL, 2) };
         let mut server = Server::open(&Config::load(config)?, Vec::new(), serving)?;
         for principal in PRINCIPALS {
             server.expect(&enrol(principal)?)?;

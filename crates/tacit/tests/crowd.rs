@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tacit::advanced::net::setup::{Config, init};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::{Compiled, Drain, Holdings, Offer, QUEUE, Seat, Server, Serving};
+use tacit::{Compiled, Drain, Offer, Seat, Server, Serving};
 
 const PROTOCOL: &str = "replicated";
 const PARTIES: usize = 3;
@@ -42,17 +42,7 @@ fn free_ports() -> u16 {
 }
 
 fn serving() -> Serving {
-    Serving {
-        protocol: PROTOCOL.to_owned(),
-        at_once: 3,
-        queue: QUEUE,
-        batch: 1,
-        window: Duration::ZERO,
-        runs: None,
-        memory: None,
-        open: vec!["guest".to_owned()],
-        holdings: Holdings::default(),
-    }
+    Serving { open: vec!["guest".to_owned()], ..Serving::new(PROTOCOL, 3) }
 }
 
 /// A seat that plays `guest`, and connects with its first run.

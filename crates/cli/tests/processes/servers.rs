@@ -3,12 +3,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use tacit::advanced::net::{ErrorKind, Event, Frame, FrameKind};
 use tacit::program::{Builder, Dtype, Range, Recipient};
 use tacit::setup::Config;
-use tacit::{Compiled, Holdings, Offer, QUEUE, SavedPlan, Server, Serving};
+use tacit::{Compiled, Offer, SavedPlan, Server, Serving};
 use tacit_astra::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
@@ -127,19 +126,7 @@ pub(crate) fn a_server_stops_after_failed_checks_and_attempts() {
             });
         let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
         let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
-        let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
-        let (open, window) = (Vec::new(), Duration::ZERO);
-        let serving = Serving {
-            protocol,
-            at_once: 4,
-            queue: QUEUE,
-            batch: 1,
-            window,
-            runs: None,
-            memory: None,
-            open,
-            holdings,
-        };
+        let serving = Serving::new("astra-malicious roles=012", 4);
         let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
         corrupt.stop_after(None);
         corrupt.wrap(move |links| {

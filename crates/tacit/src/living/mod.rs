@@ -38,7 +38,7 @@ pub use asker::{Asker, Wanted};
 pub use gauges::{Gauges, Reading};
 pub use quota::Quota;
 pub use server::{Drain, Served, Server};
-pub use serving::{Holdings, Offer, QUEUE, Serving};
+pub use serving::{Holdings, Offer, Serving};
 
 #[cfg(test)]
 mod tests;

@@ -416,7 +416,6 @@ fn runs_at_once(chosen: &Chosen, serving: &Serving) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::control::Player;
-    use super::super::serving::QUEUE;
     use super::*;
     use crate::state::fill::Fill;
     use crate::state::values::State;
@@ -444,17 +443,7 @@ mod tests {
     #[test]
     fn runs_that_one_another_can_harm_take_turns() {
         let runs = |protocol: &str, state: Option<(State, Fill)>| {
-            let serving = Serving {
-                protocol: protocol.to_owned(),
-                at_once: 4,
-                queue: QUEUE,
-                batch: 1,
-                window: Duration::ZERO,
-                runs: None,
-                memory: None,
-                open: Vec::new(),
-                holdings: Holdings { store: None, state },
-            };
+            let serving = Serving { holdings: Holdings { store: None, state }, ..Serving::new(protocol, 4) };
             runs_at_once(&Chosen::of(protocol).unwrap(), &serving)
         };
         assert_eq!(["replicated", "astra-malicious", "gmw"].map(|name| runs(name, None)), [4; 3]);

@@ -26,7 +26,7 @@ pub struct Holdings {
 }
 
 /// How many runs wait to be at most, usually.
-pub const QUEUE: usize = 256;
+pub(crate) const QUEUE: usize = 256;
 
 /// How a party serves.
 pub struct Serving {
@@ -54,4 +54,22 @@ pub struct Serving {
     pub open: Vec<String>,
     /// What it holds.
     pub holdings: Holdings,
+}
+
+impl Serving {
+    /// Under a protocol, so many runs at a time: each of one request, however many there are, of programs that need nothing
+    /// held and whose names each belong to one client. At most 256 runs wait to be.
+    pub fn new(protocol: impl Into<String>, at_once: u16) -> Self {
+        Self {
+            protocol: protocol.into(),
+            at_once,
+            queue: QUEUE,
+            batch: 1,
+            window: Duration::ZERO,
+            runs: None,
+            memory: None,
+            open: Vec::new(),
+            holdings: Holdings::default(),
+        }
+    }
 }

@@ -108,10 +108,8 @@ impl House {
         let offer = Offer { compiled: program.clone(), inputs: given.collect() };
         let has = |name: &&str| program.inputs().iter().any(|input| input.owner == **name);
         let open = open.iter().filter(|name| has(name)).map(|name| (*name).to_owned()).collect();
-        let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings::default());
         let (batch, window) = (self.batch, LONG);
-        let serving =
-            Serving { protocol, at_once: 3, queue, batch, window, runs, memory: None, open, holdings };
+        let serving = Serving { queue, batch, window, runs, open, ..Serving::new(PROTOCOL, 3) };
         Server::open(&self.party(number), vec![offer], serving)
     }
 }
@@ -465,11 +463,8 @@ fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
         let open = [name];
         let given = program.inputs().iter().map(|_| None).collect();
         let offer = Offer { compiled: product(&["alice", "bob"]), inputs: given };
-        let (open, holdings) = (open.map(str::to_owned).to_vec(), Holdings::default());
-        let (protocol, queue, runs) = (PROTOCOL.to_owned(), QUEUE, None);
-        let (batch, window) = (1, LONG);
-        let serving =
-            Serving { protocol, at_once: 1, queue, batch, window, runs, memory: None, open, holdings };
+        let open = open.map(str::to_owned).to_vec();
+        let serving = Serving { window: LONG, open, ..Serving::new(PROTOCOL, 1) };
         let refused = Server::open(&house.party(0), vec![offer], serving).map(drop);
         assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(name)), "{refused:?}");
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tacit::program::{Builder, Data, Dtype, InputType, Program, ProgramError, Range, Recipient, Uses, Value};
 use tacit::setup::Config;
-use tacit::{Compiled, Error, Fill, Holdings, Offer, QUEUE, Seat, Served, Server, State, protocol};
+use tacit::{Compiled, Error, Fill, Holdings, Offer, Seat, Served, Server, State, protocol};
 
 /// Runs at a time, as `tacit serve` has it.
 const AT_ONCE: u16 = 4;
@@ -62,15 +62,11 @@ impl Job {
             }
             let state = self.reads().then(|| (State::new(), Fill::new()));
             let serving = tacit::Serving {
-                protocol: self.protocol.clone(),
-                at_once: AT_ONCE,
-                queue: QUEUE,
                 batch: self.batch.into(),
                 window: Duration::from_millis(self.window_ms),
-                runs: None,
-                memory: None,
                 open: vec![OPEN.to_owned()],
                 holdings: Holdings { store: None, state },
+                ..tacit::Serving::new(&self.protocol, AT_ONCE)
             };
             let mut server = Server::open(&config, offers, serving)?;
             return server.serve(&mut |served: Served<'_>| served.result.map(drop).map_err(Failure::from));

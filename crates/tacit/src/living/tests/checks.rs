@@ -30,17 +30,7 @@ impl Attacker for Deviates {
 
 /// Three runs at a time, each of one instance, whose clients play these names.
 fn serving(open: &[&str]) -> Serving {
-    Serving {
-        protocol: CHECKED.to_owned(),
-        at_once: 3,
-        queue: QUEUE,
-        batch: 1,
-        window: Duration::ZERO,
-        runs: None,
-        memory: None,
-        open: open.iter().map(|name| (*name).to_owned()).collect(),
-        holdings: Holdings::default(),
-    }
+    Serving { open: open.iter().map(|name| (*name).to_owned()).collect(), ..Serving::new(CHECKED, 3) }
 }
 
 /// P0 has the first run wait for it, which others would bear for ten minutes, and deviates in the second. The others

@@ -17,15 +17,11 @@ pub(super) fn open(
     (batch, at_once): (usize, u16),
 ) -> Server {
     let serving = Serving {
-        protocol: PROTOCOL.to_owned(),
-        at_once,
-        queue: QUEUE,
         batch,
         window: LONG,
-        runs: None,
-        memory: None,
         open: if offers.is_empty() { Vec::new() } else { vec!["guest".to_owned()] },
         holdings: Holdings { store: None, state: Some((state, Fill::new())) },
+        ..Serving::new(PROTOCOL, at_once)
     };
     Server::open(&house.party(number), offers, serving).unwrap()
 }

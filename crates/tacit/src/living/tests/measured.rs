@@ -9,10 +9,7 @@ const MEASURING: u64 = 32 << 10;
 fn open(house: &House, number: usize, program: &Arc<Compiled>) -> Server {
     let inputs = program.inputs().iter().map(|_| None).collect();
     let offer = Offer { compiled: program.clone(), inputs };
-    let (protocol, holdings, open) = ("astra".to_owned(), Holdings::default(), vec!["guest".to_owned()]);
-    let (batch, window, runs) = (1, Duration::ZERO, None);
-    let serving =
-        Serving { protocol, at_once: 2, queue: QUEUE, batch, window, runs, memory: None, open, holdings };
+    let serving = Serving { open: vec!["guest".to_owned()], ..Serving::new("astra", 2) };
     Server::open(&house.party(number), vec![offer], serving).unwrap()
 }
 

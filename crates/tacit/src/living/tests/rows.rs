@@ -49,11 +49,8 @@ fn serve(house: &House, programs: &[Arc<Compiled>], states: Vec<State>, fills: [
             compiled: compiled.clone(),
             inputs: compiled.inputs().iter().map(|_| None).collect(),
         };
-        let (batch, window, runs) = (4, Duration::ZERO, None);
-        let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings { store: None, state: Some(state) });
-        let open = vec!["guest".to_owned()];
-        let serving =
-            Serving { protocol, at_once: 3, queue: QUEUE, batch, window, runs, memory: None, open, holdings };
+        let (open, holdings) = (vec!["guest".to_owned()], Holdings { store: None, state: Some(state) });
+        let serving = Serving { batch: 4, open, holdings, ..Serving::new(PROTOCOL, 3) };
         let offers = programs.iter().map(offer).collect();
         Party::serves(Server::open(&house.party(number), offers, serving).unwrap())
     };
@@ -156,18 +153,7 @@ fn a_party_that_orders_names_no_rows_by_itself() {
     };
     let open = |number: usize, state: State, fill: Fill| {
         let holdings = Holdings { store: None, state: Some((state, fill)) };
-        let (protocol, window, open) = (PROTOCOL.to_owned(), LONG, Vec::new());
-        let serving = Serving {
-            protocol,
-            at_once: 3,
-            queue: QUEUE,
-            batch: 1,
-            window,
-            runs: None,
-            memory: None,
-            open,
-            holdings,
-        };
+        let serving = Serving { window: LONG, holdings, ..Serving::new(PROTOCOL, 3) };
         Server::open(&house.party(number), vec![offer(number)], serving)
     };
     // What is left to requests in such a program no request ever says.
@@ -208,18 +194,8 @@ fn a_party_that_orders_changes_no_rows() {
     let offer = || Offer { compiled: program.clone(), inputs: vec![] };
     let party = |number: usize, state: State| {
         let holdings = Holdings { store: None, state: Some((state, fill())) };
-        let (protocol, window, open) = (PROTOCOL.to_owned(), LONG, vec!["guest".to_owned()]);
-        let serving = Serving {
-            protocol,
-            at_once: 3,
-            queue: QUEUE,
-            batch: 1,
-            window,
-            runs: None,
-            memory: None,
-            open,
-            holdings,
-        };
+        let open = vec!["guest".to_owned()];
+        let serving = Serving { window: LONG, open, holdings, ..Serving::new(PROTOCOL, 3) };
         Party::serves(Server::open(&house.party(number), vec![offer()], serving).unwrap())
     };
     let parties: Vec<Party> =

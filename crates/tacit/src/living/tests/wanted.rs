@@ -33,17 +33,8 @@ pub(super) fn bits(number: u8) -> Value {
 
 /// What a party serves that is wanted alone, so many runs at once.
 pub(super) fn serving(at_once: u16) -> Serving {
-    Serving {
-        protocol: "replicated-malicious".to_owned(),
-        at_once,
-        queue: QUEUE,
-        batch: 1,
-        window: Duration::ZERO,
-        runs: None,
-        memory: None,
-        open: Vec::new(),
-        holdings: Holdings { store: None, state: Some((State::new(), crate::Fill::new())) },
-    }
+    let holdings = Holdings { store: None, state: Some((State::new(), crate::Fill::new())) };
+    Serving { holdings, ..Serving::new("replicated-malicious", at_once) }
 }
 
 /// Three parties that serve what is wanted alone, with what asks each.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::living::desk::{ABANDONED, LATE};
-use crate::living::serving::{Holdings, Serving};
+use crate::living::serving::Serving;
 use std::collections::HashMap;
 use std::time::Duration;
 use tacit_net::setup::Client;
@@ -11,17 +11,7 @@ const PROGRAM: [u8; 32] = [7; 32];
 
 /// Party 1's desk for a program whose names `x` and `y` any client plays, four runs at a time.
 fn desk(attempts: usize) -> Desk {
-    let serving = Serving {
-        protocol: "replicated".into(),
-        at_once: 4,
-        queue: 9,
-        batch: 1,
-        window: Duration::ZERO,
-        runs: None,
-        memory: None,
-        open: vec!["x".into(), "y".into()],
-        holdings: Holdings::default(),
-    };
+    let serving = Serving { queue: 9, open: vec!["x".into(), "y".into()], ..Serving::new("replicated", 4) };
     let names = ["P0", "P1", "P2"].map(str::to_owned).to_vec();
     let programs = HashMap::from([(PROGRAM, serving.open.clone())]);
     Desk::new(1, names, "replicated".into(), programs, &serving, (4, attempts), 0)
