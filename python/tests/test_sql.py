@@ -35,6 +35,7 @@ QUERIES = [
     "on s.id = p.id and s.days > 10 group by p.id",
     "select p.id, p.age from people p where exists (select * from stays s where s.id = p.id and s.days > 25)",
     "select p.id from people p where not exists (select * from stays s where s.id = p.id)",
+    "select id, s.days, p.age from stays s left join people p using (id)",
     "select p.id, p.born from people p where p.id in (select id from stays where ward = 'north')",
     "select id from people where id not in (select id from stays where id is not null)",
     "select ward, days from stays order by days desc, ward limit 3",

@@ -176,7 +176,6 @@ _PARTS = {
     "pivots": "write an aggregate with CASE for each column",
     "offset": "take more rows with LIMIT, and leave some out after the run",
     "sample": "let owners take samples before they share",
-    "using": "write ON a.x = b.x",
 }
 
 
