@@ -62,6 +62,13 @@ def test_run_and_cost(program: Path) -> None:
     assert any("dot.py:11" in line["line"] for line in bill["lines"])
 
 
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(program: Path) -> None:
+    inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
+    done = tacit("run", program, "--arg", "100", "--simulate", *inputs, "--output", program / "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "out can't be made" in done.stderr
+
+
 def test_a_plan_is_told_and_saved(program: Path) -> None:
     saved = program.with_suffix(".plan")
     told = answer("plan", program, "--arg", "100", "--save", saved)
@@ -69,6 +76,17 @@ def test_a_plan_is_told_and_saved(program: Path) -> None:
     assert answer("plan", saved) == told
     inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
     assert answer("run", saved, "--simulate", *inputs)["outputs"][0]["value"] == 76
+
+
+def test_a_plan_is_told_with_the_quotes_of_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "raised.py"
+    file.write_text(
+        "import tacit\n"
+        "@tacit.function\n"
+        "def raised(x=tacit.secret('alice', range=(0, 9))):\n"
+        '    return tacit.reveal(x + dict(by=3)["by"])\n'
+    )
+    assert 'dict(by=3)["by"]' in tacit("plan", file).stdout
 
 
 def test_results_keep_the_keys_of_dicts(tmp_path: Path) -> None:

@@ -33,8 +33,12 @@ fn hash(compiled: &Compiled) -> String {
 }
 
 fn to_text(saved: &SavedPlan, compiled: &Compiled, tables: Option<&Told>) -> String {
-    // Names in a plan from elsewhere may hold anything.
-    let printable = |line: String| line.escape_debug().to_string();
+    // Names in a plan from elsewhere may hold anything; quotes are harmless.
+    let quote_or_escaped = |c: char| match c {
+        '"' | '\'' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    let printable = |line: String| line.chars().map(quote_or_escaped).collect::<String>();
     let inputs = compiled.input_numbers().into_iter().zip(compiled.inputs_in_words());
     let inputs = inputs.map(|(number, input)| printable(format!("input {number} {input}")));
     let tables = tables.into_iter().flat_map(|tables| tables.text.lines().map(ToOwned::to_owned));

@@ -23,6 +23,11 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     let file = args.output.as_deref().filter(|path| program::is_table(path));
     revealed::check(context.front, &saved, &tables, file)?;
     let values = program::given(context.front, &saved, &args.inputs)?;
+    let directory = args.output.as_deref().filter(|_| file.is_none());
+    if let Some(directory) = directory {
+        std::fs::create_dir_all(directory)
+            .map_err(|error| Failure::input(format!("{} can't be made: {error}", directory.display())))?;
+    }
     let (labels, loaded) = (saved.labels(), saved.program);
     let (compiled, run) = match &args.config {
         Some(config) => deployed(context, args, config, loaded, &values)?,
@@ -36,10 +41,11 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     }
     tables.iter().try_for_each(|table| table.check(&run.outputs))?;
     show(context, &compiled, &labels, &tables, &run)?;
-    match (file, &args.output) {
-        (Some(file), _) => revealed::write(context.front, &tables, &run.outputs, file)?,
-        (None, Some(directory)) => write_outputs(directory, &run)?,
-        (None, None) => {}
+    if let Some(file) = file {
+        revealed::write(context.front, &tables, &run.outputs, file)?;
+    }
+    if let Some(directory) = directory {
+        write_outputs(directory, &run)?;
     }
     if args.verbose {
         tell_traffic(context, &run.report);
@@ -269,11 +275,9 @@ pub(crate) fn tell_traffic(context: &mut Context<'_>, report: &Report) {
 }
 
 fn write_outputs(directory: &Path, run: &Run) -> Result<(), Failure> {
-    std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::input(format!("{} can't be made: {error}", directory.display())))?;
     for (number, value) in run.outputs.iter().enumerate() {
         if let Some(value) = value {
-            npy::write(&directory.join(format!("output-{number}.npy")), value).map_err(Failure::input)?;
+            npy::write(&directory.join(format!("output-{number}.npy")), value).map_err(Failure::aborted)?;
         }
     }
     Ok(())
