@@ -128,17 +128,17 @@ fn rows_of_any_length_are_right_in_arms() {
 
 #[test]
 fn masks_of_transfers_are_as_good() {
-    by_transfers(0..1);
+    by_transfers(&(0..1));
 }
 
 #[test]
 #[ignore = "takes a minute; `make test-long` runs it"]
 fn masks_of_transfers_are_as_good_on_more_inputs() {
-    by_transfers(1..4);
-    at_full_length(1..4);
+    by_transfers(&(1..4));
+    at_full_length(&(1..4));
 }
 
-fn by_transfers(seeds: std::ops::Range<u64>) {
+fn by_transfers(seeds: &std::ops::Range<u64>) {
     for parties in [2, 3, 4] {
         for inner_condition in [false, true] {
             let program = program(70, inner_condition).expect("it is well formed");
@@ -154,10 +154,10 @@ fn by_transfers(seeds: std::ops::Range<u64>) {
 /// The same at full length, where masks could be made of seeds.
 #[test]
 fn masks_at_full_length_are_as_good() {
-    at_full_length(0..1);
+    at_full_length(&(0..1));
 }
 
-fn at_full_length(seeds: std::ops::Range<u64>) {
+fn at_full_length(seeds: &std::ops::Range<u64>) {
     let vectors = with_parameters(&GMW, &[("branching", "masked-vectors")]);
     for parties in [2, 3] {
         let program = program(70, true).expect("it is well formed");
