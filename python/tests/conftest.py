@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # A failing example prints the line that runs it again. Quick runs draw the same examples each time, so that a
 # commit that passed passes again; long ones draw new ones.
 USUAL = hypothesis.settings(deadline=None, print_blob=True)
-hypothesis.settings.register_profile("quick", USUAL, max_examples=25, derandomize=True)
+hypothesis.settings.register_profile("quick", USUAL, max_examples=12, derandomize=True)
 hypothesis.settings.register_profile("long", USUAL, max_examples=1000)
 
 

@@ -4,20 +4,22 @@ use tacit_astra::Astra;
 use tacit_engine::{Participants, Protocol};
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Builder, Op, OpKind, To, Width};
-use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::{self, Subject};
 
-tacit_testkit::conformance!(Subject {
-    protocol: &Astra::SEMI_HONEST_GARBLED,
-    parties: 3,
-    // Clients draw nothing.
-    told: |_, _, _| false,
-    fresh_masks: false,
+// Clients draw nothing.
+const SUBJECT: fn() -> Subject = || Subject {
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-garbled.txt").into(),
-    broadcasts: false,
-    sorts: &[],
-    one_in: 1,
-    longest: usize::MAX,
-}; views: input and mul less maximum);
+    ..Subject::new(&Astra::SEMI_HONEST_GARBLED, 3)
+};
+
+tacit_testkit::conformance!(Subject { one_in: 2, ..SUBJECT() }; views: input and mul less maximum);
+
+/// All that the suite tries: each time it's one in two.
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn the_whole_suite() {
+    conformance::whole(&SUBJECT());
+}
 
 /// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.
 #[test]

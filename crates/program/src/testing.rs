@@ -14,6 +14,12 @@ use crate::{
     Piecewise, Program, Range, Recipient, Value,
 };
 
+/// So many cases, unless the environment variable `PROPTEST_CASES` says how many: long tests draw more.
+pub(crate) fn cases(usual: u32) -> ProptestConfig {
+    let told = std::env::var_os("PROPTEST_CASES").is_some();
+    if told { ProptestConfig::default() } else { ProptestConfig::with_cases(usual) }
+}
+
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
 /// reference.
 pub(crate) fn check(

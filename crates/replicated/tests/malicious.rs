@@ -35,7 +35,7 @@ mod otherwise {
 
     fn check(protocol: &'static dyn Protocol, is_long: bool) {
         let subject = subject(protocol);
-        let few = if is_long { 20 } else { 8 };
+        let few = if is_long { 20 } else { 4 };
         equality::random_programs(&subject, 0..few);
         circuits::random(&subject, 0..few);
         wire::addresses_never_repeat(&subject);
@@ -53,7 +53,7 @@ mod otherwise {
             for words in ["64", "256"] {
                 let parameters = [(kind, parameter), ("batch", words)];
                 let subject = subject(with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &parameters));
-                circuits::without_rounds(&subject, 0..20);
+                circuits::without_rounds(&subject, 0..10);
                 equality::random_programs(&subject, 0..10);
             }
         }

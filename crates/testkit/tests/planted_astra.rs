@@ -49,7 +49,7 @@ mod attackers_of_the_suite {
     #[should_panic(expected = "honest endpoints have wrong outputs")]
     fn wrong_products_online() {
         // Those of the last layer, which nothing is computed of.
-        attacks::every_and(&subject(&[Mistake::WrongResultsPass]));
+        attacks::every_and(&subject(&[Mistake::WrongResultsPass]), 1);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tacit_ot::planted::{Mistake as OfTransfers, plant as plant_in_transfers};
 /// What leaves early of what two parties make.
 fn early(wanted: Made, plant: fn()) -> BTreeSet<&'static str> {
     let tables = TABLES.iter().filter(|(made, ..)| *made == wanted);
-    tables.flat_map(|(made, table, _)| withheld::early(2, (*made, plant), table)).collect()
+    tables.flat_map(|(made, table, _)| withheld::early(2, (*made, plant), table, 1)).collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn small(text: &str, to: &str) -> Program {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(testing::cases(300))]
 
     #[test]
     fn a_program_comes_back_as_it_was(seed: u64, steps in 1usize..14) {

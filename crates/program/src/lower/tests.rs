@@ -15,7 +15,7 @@ fn seeded(seed: u64) -> TestRng {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(testing::cases(400))]
 
     /// Every node of a random program, against the reference.
     #[test]

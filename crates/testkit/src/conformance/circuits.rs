@@ -67,7 +67,7 @@ pub fn tiles(subject: &Subject) {
 /// # Panics
 /// At the first difference.
 pub fn few_tiles(subject: &Subject) {
-    of_tiles(subject, &[(9000, 1, 1300)]);
+    of_tiles(subject, &[(9000, 1, 1000)]);
 }
 
 /// Circuits of so many layers of so many ANDs, on so many instances.

@@ -142,6 +142,11 @@ impl Subject {
         Cut { one_in: self.one_in, seen: 0 }
     }
 
+    /// The same, where what comes before `first` is left out.
+    pub(crate) fn cut_from(&self, first: usize) -> Cut {
+        Cut { one_in: self.one_in, seen: self.one_in - first % self.one_in }
+    }
+
     /// The last party's name.
     pub(crate) fn last(&self) -> String {
         format!("P{}", self.parties - 1)

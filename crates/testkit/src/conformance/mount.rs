@@ -3,10 +3,13 @@
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
 /// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
-/// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
-/// views: and circuit)` tries the views of these each time, with one ring and one field besides those of words, and one
-/// circuit of many tiles. All of them are among the long tests. With `conformance!(subject; long views: input mul)` these are
-/// the only views, and among the long tests: for a protocol whose runs make what another one's are dealt, by the same code.
+/// A view takes hundreds of runs: each time some of an operation's are tried, and all of them with the long tests.
+///
+/// Where operations come down to few others and runs take long, `conformance!(subject; views: and circuit)` tries the views of
+/// these each time, with one ring and one field besides those of words. All of them are among the long tests.
+///
+/// With `conformance!(subject; long views: input mul)` these are the only views, and among the long tests: for a protocol whose
+/// runs make what another one's are dealt, by the same code.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
@@ -62,6 +65,12 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn few_tiles() {
+                $crate::conformance::circuits::few_tiles(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes a minute; `make test-long` runs it"]
             fn tiles() {
                 $crate::conformance::circuits::tiles(&$subject);
             }
@@ -154,7 +163,7 @@ macro_rules! conformance {
         mod view_of {
             #[allow(unused_imports)]
             use super::*;
-            $(#[test] fn $viewed() { $crate::conformance::views::operation(&$subject, stringify!($viewed)); })*
+            $(#[test] fn $viewed() { $crate::conformance::views::some_of_operation(&$subject, stringify!($viewed)); })*
         }
     };
 
@@ -172,13 +181,13 @@ macro_rules! conformance {
 
             #[test]
             fn random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 0..200);
+                $crate::conformance::equality::random_programs(&$subject, 0..100);
             }
 
             #[test]
             #[ignore = "takes a minute; `make test-long` runs it"]
             fn many_random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 200..40_000);
+                $crate::conformance::equality::random_programs(&$subject, 100..40_000);
             }
 
             #[test]
@@ -203,7 +212,13 @@ macro_rules! conformance {
 
             #[test]
             fn random_programs() {
-                $crate::conformance::cost::random_programs(&$subject, 0..300);
+                $crate::conformance::cost::random_programs(&$subject, 0..100);
+            }
+
+            #[test]
+            #[ignore = "takes a minute; `make test-long` runs it"]
+            fn many_random_programs() {
+                $crate::conformance::cost::random_programs(&$subject, 100..10_000);
             }
         }
 
@@ -248,13 +263,13 @@ macro_rules! conformance {
 
             #[test]
             fn random_deviations() {
-                $crate::conformance::robust::random_deviations(&$subject, 0..400);
+                $crate::conformance::robust::random_deviations(&$subject, 0..200);
             }
 
             #[test]
             #[ignore = "takes a minute; `make test-long` runs it"]
             fn many_random_deviations() {
-                $crate::conformance::robust::random_deviations(&$subject, 400..40_000);
+                $crate::conformance::robust::random_deviations(&$subject, 200..40_000);
             }
 
             #[test]

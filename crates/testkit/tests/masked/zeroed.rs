@@ -145,8 +145,8 @@ fn all_but_one_together_see_nothing_where_arms_are_zeros() {
         for honest in 0..parties {
             for conditions in [[0, 0], [0, 1], [1, 0], [1, 1]] {
                 let bits = seen(&case(&ZEROED, parties, conditions), honest);
-                // A bit of each AND of eight columns, and more of what they are multiplied by.
-                let least = 8 * crate::ALL as usize;
+                // A bit of each AND of all columns, and more of what they are multiplied by.
+                let least = crate::SEEN * crate::ALL as usize;
                 assert!(bits.clone().is_ok_and(|bits| bits >= least), "{honest}, {conditions:?}: {bits:?}");
             }
         }

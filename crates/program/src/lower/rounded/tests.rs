@@ -295,7 +295,7 @@ fn many_different_numbers_have_a_shift_in_common() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(testing::cases(100))]
 
     /// Sums of products with public matrices of all shapes, against sums of integers.
     #[test]

@@ -97,7 +97,7 @@ fn masks_do_not_rest_on_what_authors_assume() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(testing::cases(400))]
 
     /// Every node of a random program, against the reference; or a refusal at a line.
     #[test]
