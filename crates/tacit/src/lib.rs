@@ -83,7 +83,9 @@ pub use endpoint::{Endpoint, Feed, Played};
 pub use error::{Distance, Error};
 pub use kept::{Instance, Kept, Source, StorePath};
 pub use lanes::{LaneInputs, Strand, admitted_lanes, play, play_lanes};
-pub use living::{Asker, Drain, Gauges, Holdings, Offer, Quota, Reading, Served, Server, Serving, Wanted};
+pub use living::{
+    Asker, Drain, Gauges, Holdings, Level, Offer, Quota, Reading, Served, Server, Serving, Wanted,
+};
 pub use local::Local;
 pub use made::{Made, Prepared, Sent};
 pub use offline::play_offline;

@@ -204,7 +204,7 @@ pub fn play_offline(
     let Some(session) = engine.session() else {
         return Err(Error::Refused("an engine without a session makes nothing".to_owned()));
     };
-    finish(session, writer)?;
+    finish(session, writer, store)?;
     let made = confirm(session, store, epoch)?;
     // Whoever is lost from here on has everything, too.
     let _ = engine.close();
@@ -216,7 +216,7 @@ fn make(
     endpoint: &Endpoint,
     engine: &mut dyn Engine,
     count: u64,
-    writer: &mut Writer<'_>,
+    writer: &mut Writer,
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let mut unwritten = None;
