@@ -85,6 +85,11 @@ pub(crate) fn a_server_that_is_killed_while_it_fills_its_store_leaves_nothing_of
     assert_eq!(refused.status.code(), Some(2), "there is no store to fill");
     let (stays, mut others_log) = house.serve(0, LEVEL);
     let (mut killed, mut log) = house.serve(1, LEVEL);
+    // Told to end, it does so in the midst of a filling.
+    hear(&mut log, "filling begins");
+    let output = killed.ends();
+    assert!(output.status.success(), "{output:?}");
+    (killed, log) = house.serve(1, LEVEL);
     let mut random = Random(5);
     for _ in 0..ROUNDS {
         hear(&mut log, "filling begins");
