@@ -92,14 +92,12 @@ impl Desk {
 
     /// Party 0 hears that a party has too little.
     pub(super) fn is_low_at(&mut self, party: usize) {
-        match self.fills.level {
-            Some(_) => self.is_low(),
-            None => {
-                let [own, its] = [self.me, party].map(|party| self.names[party].as_str());
-                let reason = format!("{its} fills its store while it serves, and {own} doesn't: {ALIKE}");
-                self.fills.failed = Some(reason);
-            }
+        if self.fills.level.is_some() {
+            return self.is_low();
         }
+        let [own, its] = [self.me, party].map(|party| self.names[party].as_str());
+        let reason = format!("{its} fills its store while it serves, and {own} doesn't: {ALIKE}");
+        self.fills.failed = Some(reason);
     }
 
     /// Tells party 0 that this one has too little.

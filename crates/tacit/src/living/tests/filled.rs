@@ -120,6 +120,13 @@ fn fillings(heard: &[Result<Prepared, String>]) -> usize {
     heard.iter().filter(|filled| filled.is_ok()).count()
 }
 
+/// Waits until each has filled its store so often.
+fn all_have_filled(heard: &[Heard], times: usize) {
+    for heard in heard {
+        hears(heard, |heard| fillings(heard) == times);
+    }
+}
+
 /// Epochs of two runs each, or of three under `gmw`, where the block that is left over is another run's, and nothing else to run
 /// on. The next one is made whenever a run is the first to draw from one; what is left of old ones goes; and after a restart what
 /// was used stays used.
@@ -128,12 +135,12 @@ fn a_store_that_runs_low_is_filled_while_runs_go_on() {
     for (protocol, expected, left) in [("mascot", 6, 3), ("gmw", 4, 1)] {
         let factory = Factory::new(protocol);
         let (parties, heard) = factory.serve(2);
-        heard.iter().for_each(|heard| hears(heard, |heard| fillings(heard) == 1));
+        all_have_filled(&heard, 1);
         let mut alice = seat(factory.house.config("alice"), Some("guest"));
         for x in 0..9 {
             factory.run(&mut alice, x);
         }
-        heard.iter().for_each(|heard| hears(heard, |heard| fillings(heard) == expected));
+        all_have_filled(&heard, expected);
         end_well(parties, 9);
         let made = |heard: &Heard| heard.lock().unwrap().iter().flatten().map(|made| made.epoch).collect();
         let made: [Vec<Epoch>; 3] = [0, 1, 2].map(|party: usize| made(&heard[party]));
@@ -250,7 +257,7 @@ fn with_deviation(factory: &Factory, withholds: bool) -> ([Party; 3], [Heard; 3]
     });
     let heard = [0, 1, 2].map(|number: usize| opened[number].1.clone());
     let parties = opened.map(|(server, _)| Party::serves(server));
-    heard.iter().for_each(|heard| hears(heard, |heard| fillings(heard) == 1));
+    all_have_filled(&heard, 1);
     deviates.store(true, Ordering::SeqCst);
     let mut alice = seat(factory.house.config("alice"), Some("guest"));
     factory.run(&mut alice, 5);
