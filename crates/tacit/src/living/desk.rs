@@ -3,6 +3,7 @@
 mod absent;
 mod ends;
 mod fills;
+mod level;
 mod requests;
 mod runs;
 mod turns;
@@ -18,7 +19,7 @@ use super::serving::Serving;
 use crate::compiled::Compiled;
 use crate::state::fill::Fill;
 use absent::Absent;
-use fills::Fills;
+use level::Fills;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

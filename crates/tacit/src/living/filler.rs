@@ -5,12 +5,12 @@
 
 use super::serving::Serving;
 use crate::error::Error;
+use crate::filling::{Filling, by_fullness, fill_as, stocked};
 use crate::kept::Kept;
 use crate::made::Prepared;
 use crate::material::{other_stock, stock_binding};
 use crate::registry::Chosen;
 use crate::report::{Report, Run};
-use crate::supplies::{Filling, by_fullness, fill_as, stocked};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

@@ -1,10 +1,10 @@
 //! How a party serves, and what.
 
 use crate::compiled::Compiled;
+use crate::filling::Filling;
 use crate::kept::Kept;
 use crate::state::fill::Fill;
 use crate::state::values::State;
-use crate::supplies::Filling;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::Value;

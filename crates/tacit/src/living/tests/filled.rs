@@ -1,11 +1,11 @@
 //! Stores that are filled while runs draw from them.
 
 use super::*;
+use crate::filling::Filling;
 use crate::kept::{Kept, StorePath};
 use crate::made::Prepared;
 use crate::registry::Chosen;
 use crate::run::endpoint_of;
-use crate::supplies::Filling;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
