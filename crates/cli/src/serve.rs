@@ -157,7 +157,7 @@ fn holdings(
     offers: &[Offer],
 ) -> Result<Holdings, Failure> {
     let store = match (&args.store, offers) {
-        (Some(store), [_, ..]) if !args.fill.is_empty() => {
+        (Some(store), [_, ..]) if !args.filling.is_empty() => {
             let (protocol, names) = (tacit::protocol(protocol)?, config.names());
             let parties = &names[..config.parties().len()];
             let store = store.place(false)?.open_supplies(&*protocol, parties, config.me())?;
@@ -178,10 +178,10 @@ fn holdings(
 
 /// What the store is filled with in the background.
 fn filling(args: &ServeArgs, protocol: &str, parties: usize) -> Result<Option<Filling>, Failure> {
-    if args.fill.is_empty() {
+    if args.filling.is_empty() {
         return Ok(None);
     }
-    let named: Vec<(&str, u64)> = args.fill.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    let named: Vec<(&str, u64)> = args.filling.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     Ok(Some(Filling::of(&*tacit::protocol(protocol)?, parties, &named)?))
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct ServeArgs {
     pub(crate) store: Option<StoreArgs>,
     /// Fill the store in the background, together with all others, as soon as it has less unused in any one epoch: triples=100000,
     /// bits=50000 and so on, what the protocol stocks; the same for all parties. It takes a lane of --at-once beside runs
-    #[arg(long, value_name = "NAME=N,...", requires = "store", value_delimiter = ',', value_parser = stock)]
-    pub(crate) fill: Vec<(String, u64)>,
+    #[arg(long = "fill", value_name = "NAME=N,...", requires = "store", value_delimiter = ',', value_parser = stock)]
+    pub(crate) filling: Vec<(String, u64)>,
     #[command(flatten)]
     pub(crate) stays: StateArgs,
     /// Have so many runs under way at a time at most, the same for all parties; with --store it is one, and one
