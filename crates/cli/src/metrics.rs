@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tacit::setup::Config;
-use tacit::{Error, Gauges, Run};
+use tacit::{Error, Gauges, Level, Run};
 
 /// Bytes of a request that are read at most.
 const REQUEST: usize = 4096;
@@ -107,6 +107,19 @@ impl Metrics {
         ];
         for (name, help, value) in gauges {
             figure(name, "gauge", help, &one(value));
+        }
+        let levels = self.gauges.levels();
+        let rows = |of: fn(&Level) -> u64| -> Vec<(String, f64)> {
+            let row = |level: &Level| (format!("{{kind=\"{}\"}}", level.kind), of(level) as f64);
+            levels.iter().map(row).collect()
+        };
+        if !levels.is_empty() {
+            let help = "Supplies that are unused, in the epoch of which most is left.";
+            figure("supplies_unused", "gauge", help, &rows(|level| level.unused));
+            let help = "Supplies up to which the store is filled.";
+            figure("supplies_level", "gauge", help, &rows(|level| level.level));
+            let help = "How much of what is being made for the store is done; 0 if nothing is.";
+            figure("filling_progress", "gauge", help, &one(self.gauges.filling().unwrap_or_default()));
         }
         if let Ok(Some(end)) = self.config.certificate_expiry() {
             let help = "When this server's certificate ends, in seconds since 1970.";

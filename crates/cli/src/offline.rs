@@ -148,7 +148,7 @@ fn to_json(made: &Prepared) -> Json {
     object
 }
 
-fn to_text(made: &Prepared) -> String {
+pub(crate) fn to_text(made: &Prepared) -> String {
     let link = |link: &tacit::Sent| {
         let declared = match link.declared {
             None => String::new(),

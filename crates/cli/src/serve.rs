@@ -10,18 +10,20 @@ use crate::failure::Failure;
 use crate::metrics::{Metrics, Port};
 use crate::progress::meeting_on;
 use crate::store::warn_if_restored;
-use crate::{log, program, run};
+use crate::{log, offline, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tacit::advanced::engine::supply::Stock;
 use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
-    Comparison, Compiled, Drain, Holdings, Making, Offer, Quota, SavedPlan, Served, Server, Serving,
-    describe_roles,
+    Comparison, Compiled, Drain, Filling, Holdings, Kept, Making, Offer, Prepared, Quota, SavedPlan, Served,
+    Server, Serving, describe_roles,
 };
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
@@ -49,6 +51,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         context.note(&format!("comparison: {comparison}"));
     }
     let holdings = holdings(context, args, &config, &protocol, &offers)?;
+    let filling = filling(args, &protocol, parties.len())?;
     let serving = Serving {
         batch: args.together.into(),
         window: Duration::from_millis(args.window_ms),
@@ -56,12 +59,16 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         memory: args.memory,
         open: args.open.clone(),
         holdings,
+        filling,
         ..Serving::new(protocol, args.at_once)
     };
     let mut server = Server::open(&config, offers, serving)?;
     end_on_signals(server.drain())?;
     let (aside, _flushed) = log::aside();
     server.tell(if args.log.is_some() { log::notes() } else { meeting_on(name.clone(), aside.clone()) });
+    if args.log.is_none() {
+        server.tell_filled(tell_filled(name.clone(), aside.clone()));
+    }
     server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
     let metrics = Metrics::new(&config, server.gauges());
     let port = args.metrics.map(|address| Port::open(address, metrics.clone())).transpose()?;
@@ -150,6 +157,12 @@ fn holdings(
     offers: &[Offer],
 ) -> Result<Holdings, Failure> {
     let store = match (&args.store, offers) {
+        (Some(store), [_, ..]) if !args.filling.is_empty() => {
+            let (protocol, names) = (tacit::protocol(protocol)?, config.names());
+            let parties = &names[..config.parties().len()];
+            let store = store.place(false)?.open_supplies(&*protocol, parties, config.me())?;
+            Some(Kept::Supplies(Stock::new(store)))
+        }
         (Some(store), [first, ..]) => {
             Some(store.place(false)?.open_for(config, &first.compiled, protocol)?)
         }
@@ -161,6 +174,30 @@ fn holdings(
     args.stays.refuse_homeless()?;
     let state = args.stays.open(config)?.map(|state| (state, args.stays.fill()));
     Ok(Holdings { store, state })
+}
+
+/// What the store is filled with in the background.
+fn filling(args: &ServeArgs, protocol: &str, parties: usize) -> Result<Option<Filling>, Failure> {
+    if args.filling.is_empty() {
+        return Ok(None);
+    }
+    let named: Vec<(&str, u64)> = args.filling.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    Ok(Some(Filling::of(&*tacit::protocol(protocol)?, parties, &named)?))
+}
+
+/// Writes a line about what the store was filled with, or why it wasn't.
+fn tell_filled(
+    name: String,
+    mut lines: impl Write + Send + 'static,
+) -> impl FnMut(Result<&Prepared, &str>) + Send + 'static {
+    move |filled| {
+        let line = match filled {
+            Ok(made) => offline::to_text(made),
+            Err(reason) => format!("{name}: the store isn't filled: {reason}"),
+        };
+        // If nobody reads it, nothing is lost.
+        let _ = lines.write_all(format!("{line}\n").as_bytes());
+    }
 }
 
 /// SIGTERM and SIGINT: the end after the runs that are under way, or at once if asked again.

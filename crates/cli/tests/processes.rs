@@ -12,6 +12,8 @@ use tacit::program::{Builder, Dtype, Range, Recipient};
 
 #[path = "processes/factories.rs"]
 mod factories;
+#[path = "processes/filled.rs"]
+mod filled;
 #[path = "processes/killed.rs"]
 mod killed;
 #[path = "processes/living.rs"]
@@ -38,7 +40,7 @@ const LONGEST: Duration = Duration::from_mins(5);
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 32] = [
+    let tests: [(&str, fn()); 33] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -80,6 +82,10 @@ fn main() {
             material::a_killed_offline_session_leaves_no_harm,
         ),
         ("killed factories and runs leave no harm", factories::killed_factories_and_runs_leave_no_harm),
+        (
+            "a server that is killed while it fills its store leaves nothing of it",
+            filled::a_server_that_is_killed_while_it_fills_its_store_leaves_nothing_of_it,
+        ),
         ("a second store is filled beside a server", factories::a_second_store_is_filled_beside_a_server),
         ("a party that is on its own says whom it missed", servers::a_party_on_its_own_says_whom_it_missed),
         ("early clients wait and say for whom", servers::early_clients_wait_and_say_for_whom),

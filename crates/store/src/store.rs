@@ -188,7 +188,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Known`], [`Error::Full`], [`Error::File`].
-    pub fn writer(&mut self, epoch: Epoch) -> Result<Writer<'_>, Error> {
+    pub fn writer(&self, epoch: Epoch) -> Result<Writer, Error> {
         if self.is_known(epoch) {
             return Err(Error::Known { epoch });
         }

@@ -12,13 +12,15 @@ use crate::{Epoch, Error, files};
 const GATHERED: usize = 1 << 12;
 
 /// Takes in an epoch's material, instance after instance. Nothing of it can be used before [`Self::finish`]; of an
-/// epoch that isn't finished the next [`Store::open`] overwrites what there is.
+/// epoch that isn't finished the next [`Store::open`] overwrites what there is. The store is free meanwhile: others draw from it.
 ///
 /// What is put in is what comes out: a protocol hands over material whose checks have passed, and nothing else.
 #[derive(Debug)]
 #[must_use = "an epoch that isn't finished is lost"]
-pub struct Writer<'a> {
-    store: &'a mut Store,
+pub struct Writer {
+    /// The store's folder, and what it is for.
+    store: PathBuf,
+    binding: [u8; 32],
     epoch: Epoch,
     path: PathBuf,
     shelves: BTreeMap<u64, Shelf>,
@@ -40,11 +42,15 @@ struct Shelf {
     segment: Option<(File, PathBuf, u64)>,
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(store: &'a mut Store, epoch: Epoch) -> Result<Self, Error> {
+impl Writer {
+    pub(crate) fn new(store: &Store, epoch: Epoch) -> Result<Self, Error> {
         let path = store.path().join(unfinished(epoch));
+        if files::exists(&path)? {
+            return Err(Error::Known { epoch });
+        }
         files::folder(&path)?;
-        Ok(Self { store, epoch, path, shelves: BTreeMap::new(), sound: true, durable: false })
+        let (store, binding) = (store.path().to_owned(), *store.binding());
+        Ok(Self { store, binding, epoch, path, shelves: BTreeMap::new(), sound: true, durable: false })
     }
 
     /// Takes in the material of a shelf's next instance, which may be of any length. Instances of a plan, and a supply's
@@ -81,8 +87,7 @@ impl<'a> Writer<'a> {
         for (&shelf, found) in &mut self.shelves {
             found.end_segment()?;
             found.write_entries()?;
-            let binding = *self.store.binding();
-            let header = Header { binding, epoch: self.epoch, shelf, count: found.count };
+            let header = Header { binding: self.binding, epoch: self.epoch, shelf, count: found.count };
             index::write_header(&found.index, &found.index_path, &header)?;
             files::sync(&found.index, &found.index_path)?;
         }
@@ -91,16 +96,20 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Makes the epoch durable, if it isn't yet, and then usable; returns how many instances its shelves have.
+    /// Makes the epoch durable, if it isn't yet, and then usable in the store that it is for; returns how many instances its
+    /// shelves have.
     ///
     /// # Errors
-    /// As [`Self::sync`]; the epoch is lost then, unless only the very last step failed, which the next [`Store::open`]
-    /// shows.
-    pub fn finish(mut self) -> Result<u64, Error> {
+    /// As [`Self::sync`], and [`Error::Unknown`] for another store; the epoch is lost then, unless only the very last step
+    /// failed, which the next [`Store::open`] shows.
+    pub fn finish(mut self, store: &mut Store) -> Result<u64, Error> {
+        if (store.path(), store.binding()) != (&*self.store, &self.binding) {
+            return Err(Error::Unknown { epoch: self.epoch });
+        }
         if !self.durable {
             self.sync()?;
         }
-        self.store.admit(self.epoch, &self.path)?;
+        store.admit(self.epoch, &self.path)?;
         Ok(self.shelves.values().map(|found| found.count).sum())
     }
 }
@@ -150,10 +159,12 @@ impl Shelf {
     }
 }
 
-impl Drop for Writer<'_> {
+impl Drop for Writer {
     fn drop(&mut self) {
         // Once finished, the folder has another name. What can't be erased now is when the store is opened next.
-        let _ = self.store.erase(&unfinished(self.epoch));
+        if files::exists(&self.path).unwrap_or(false) {
+            let _ = files::erase_folder(&self.store, &unfinished(self.epoch));
+        }
     }
 }
 

@@ -117,7 +117,7 @@ fn victim() {
         if is_supply {
             writer.put(WHOLE, &material(epoch, WHOLE, 0)).unwrap();
         }
-        writer.finish().unwrap();
+        writer.finish(&mut store).unwrap();
         note(&mut record, &format!("finished {epoch}"));
         let (mut first, mut instances) = (0, 1);
         while first + instances <= COUNT {

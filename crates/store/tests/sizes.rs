@@ -26,7 +26,7 @@ fn a_hundred_thousand_small_instances_are_usable() {
     for index in 0..COUNT {
         writer.put(SHELF, &index.to_le_bytes()).unwrap();
     }
-    assert_eq!(writer.finish(), Ok(COUNT));
+    assert_eq!(writer.finish(&mut store), Ok(COUNT));
     let run = |first, instances| Run { epoch: EPOCH, shelf: SHELF, first, instances };
     for first in 0..100 {
         let mut taken = store.take_run(run(first, 1)).unwrap();
@@ -54,7 +54,7 @@ fn a_large_instance_is_usable() {
     for material in [&[1][..], &large, &[2]] {
         writer.put(SHELF, material).unwrap();
     }
-    writer.finish().unwrap();
+    writer.finish(&mut store).unwrap();
     let taken = store.take_run(Run { epoch: EPOCH, shelf: SHELF, first: 0, instances: 3 }).unwrap();
     let taken: Vec<_> = taken.map(Result::unwrap).collect();
     assert!(taken[0][..] == [1] && taken[1][..] == large && taken[2][..] == [2]);

@@ -50,6 +50,7 @@ mod compiled;
 mod deployment;
 mod endpoint;
 mod error;
+mod filling;
 mod kept;
 mod lanes;
 mod listing;
@@ -81,9 +82,12 @@ pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, Played};
 pub use error::{Distance, Error};
+pub use filling::{Filling, play_fill};
 pub use kept::{Instance, Kept, Source, StorePath};
 pub use lanes::{LaneInputs, Strand, admitted_lanes, play, play_lanes};
-pub use living::{Asker, Drain, Gauges, Holdings, Offer, Quota, Reading, Served, Server, Serving, Wanted};
+pub use living::{
+    Asker, Drain, Gauges, Holdings, Level, Offer, Quota, Reading, Served, Server, Serving, Wanted,
+};
 pub use local::Local;
 pub use made::{Made, Prepared, Sent};
 pub use offline::play_offline;
@@ -94,7 +98,6 @@ pub use report::{Comparison, Making, Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};
 pub use state::{About, Fill, Listed, MAX_VERSIONS, NO_STATE, Residents, Standing, State, play_refresh};
 pub use stream::Stream;
-pub use supplies::{Filling, play_fill};
 pub use tacit_engine::Protocol;
 
 /// Programs: what a [`Builder`](program::Builder) makes, the values that go in and come out, and their cost.

@@ -5,7 +5,7 @@ use crate::error::{Error, aborted};
 use crate::report::Comparison;
 use std::time::Duration;
 use tacit_engine::Protocol;
-use tacit_engine::supply::SupplyKind;
+use tacit_engine::supply::{Stock, SupplyKind};
 use tacit_net::Phase;
 use tacit_program::cost::Cost;
 use tacit_session::Session;
@@ -74,6 +74,25 @@ pub(crate) fn prepared(
     }
 }
 
+/// The store that a session fills.
+pub(crate) trait Filled {
+    /// Does something with it, and waits for no peer meanwhile.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T;
+}
+
+impl Filled for Store {
+    fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T {
+        act(self)
+    }
+}
+
+/// Others draw from it meanwhile.
+impl Filled for &Stock {
+    fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T {
+        Stock::with(self, act)
+    }
+}
+
 /// What a party has at the end of an offline session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
@@ -83,10 +102,16 @@ pub struct Made {
     pub disk_bytes: u64,
     /// Payload bytes sent, by party, without those of the handshake.
     pub sent: Vec<u64>,
+    /// Older epochs of supplies that nobody needs beside this one and the fullest, as all parties said what they have of them.
+    pub surplus: Vec<Epoch>,
 }
 
 /// Puts what was written onto disk, and once all parties have it there, to use.
-pub(crate) fn finish(session: &mut Session, mut writer: Writer<'_>) -> Result<(), Error> {
+pub(crate) fn finish(
+    session: &mut Session,
+    mut writer: Writer,
+    store: &mut impl Filled,
+) -> Result<(), Error> {
     let ended = |session: &mut Session, error: tacit_store::Error| {
         session.abort(&error.to_string());
         Error::from(error)
@@ -94,19 +119,20 @@ pub(crate) fn finish(session: &mut Session, mut writer: Writer<'_>) -> Result<()
     writer.sync().map_err(|error| ended(session, error))?;
     // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.
     session.accept(b"offline").map_err(|error| aborted(error.into()))?;
-    writer.finish().map_err(|error| ended(session, error))?;
+    store.with(|store| writer.finish(store)).map_err(|error| ended(session, error))?;
     Ok(())
 }
 
 /// Waits until all parties say that what they made can be used; else takes it away again.
-pub(crate) fn confirm(session: &mut Session, store: &mut Store, epoch: Epoch) -> Result<Made, Error> {
+pub(crate) fn confirm(session: &mut Session, store: &mut impl Filled, epoch: Epoch) -> Result<Made, Error> {
     if let Err(error) = session.barrier() {
-        store.destroy(epoch)?;
+        store.with(|store| store.destroy(epoch))?;
         return Err(aborted(error.into()));
     }
-    let disk_bytes = store.bytes_of(epoch)?;
+    let disk_bytes = store.with(|store| store.bytes_of(epoch))?;
     let counters = session.mesh().counters();
     let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
     let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
-    Ok(Made { epoch, disk_bytes, sent: (0..session.parties()).map(to).collect() })
+    let sent = (0..session.parties()).map(to).collect();
+    Ok(Made { epoch, disk_bytes, sent, surplus: Vec::new() })
 }

@@ -5,6 +5,7 @@ use crate::compiled::Compiled;
 use crate::deployment::Seat;
 use crate::endpoint::{Endpoint, establish, in_check};
 use crate::error::{Error, aborted};
+use crate::filling::Filling;
 use crate::kept::{StorePath, has_stocks};
 use crate::local::{Local, all_of, together};
 use crate::made::{Made, Prepared, confirm, finish, prepared};
@@ -13,7 +14,6 @@ use crate::price::{price, price_offline};
 use crate::progress::{Progress, Tally};
 use crate::registry::Chosen;
 use crate::report::Making;
-use crate::supplies::Filling;
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executor};
@@ -204,7 +204,7 @@ pub fn play_offline(
     let Some(session) = engine.session() else {
         return Err(Error::Refused("an engine without a session makes nothing".to_owned()));
     };
-    finish(session, writer)?;
+    finish(session, writer, store)?;
     let made = confirm(session, store, epoch)?;
     // Whoever is lost from here on has everything, too.
     let _ = engine.close();
@@ -216,7 +216,7 @@ fn make(
     endpoint: &Endpoint,
     engine: &mut dyn Engine,
     count: u64,
-    writer: &mut Writer<'_>,
+    writer: &mut Writer,
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let mut unwritten = None;

@@ -1,69 +1,17 @@
-//! Supplies: sessions that fill stores with what any program draws from.
+//! Supplies: parties that fill their stores with what any program draws from.
 
 use crate::deployment::Seat;
-use crate::endpoint::{Endpoint, check_count, parameters_of};
-use crate::error::{Error, aborted};
+use crate::error::Error;
+use crate::filling::{Filling, play_fill, stocked};
 use crate::kept::StorePath;
 use crate::local::{Local, all_of, together};
-use crate::made::{Made, Prepared, confirm, finish, prepared};
-use crate::material::{other_stock, stock_binding};
+use crate::made::Prepared;
 use crate::progress::{Progress, Tally};
 use crate::registry::protocol;
-use std::fmt::Write;
 use std::time::Instant;
-use tacit_engine::supply::{SupplyKind, agreed, fill, list_message, read_lists};
-use tacit_engine::{Observer, Protocol};
-use tacit_net::{Mesh, Phase};
-use tacit_session::{Agreement, At, OsEntropy, Session, step};
-use tacit_store::{Epoch, MAX_LIST_BYTES, Store, Unit};
-
-/// What stores are to be filled with, the same at all parties.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filling {
-    /// So many items of each kind, rounded up to whole blocks.
-    pub wanted: Vec<(SupplyKind, u64)>,
-    /// Whether nothing is made if all parties have as much unused already, in one epoch.
-    pub up_to: bool,
-}
-
-impl Filling {
-    /// So many items each of what people call so ([`Protocol::stocks`]), for so many parties.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the protocol isn't for as many parties, has none of that, or nothing is to be made.
-    pub fn of(protocol: &dyn Protocol, parties: usize, named: &[(&str, u64)]) -> Result<Self, Error> {
-        check_count(protocol, parties)?;
-        let stocks = protocol.stocks(parties);
-        let mut wanted = Vec::new();
-        for (name, count) in named.iter().filter(|(_, count)| *count > 0) {
-            let Some((_, kinds)) = stocks.iter().find(|(known, _)| known == name) else {
-                let known: Vec<&str> = stocks.iter().map(|(known, _)| *known).collect();
-                let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-                let name_of = protocol.spec().name;
-                let reason =
-                    format!("protocol {name_of:?} stocks no {name} ahead of time; it stocks {known}");
-                return Err(Error::Refused(reason));
-            };
-            wanted.extend(kinds.iter().map(|kind| (*kind, *count)));
-        }
-        Self { wanted, up_to: false }.checked()
-    }
-
-    /// What so many runs of an endpoint's programs draw.
-    pub(crate) fn for_runs(endpoint: &Endpoint, runs: u64) -> Result<Self, Error> {
-        let items = |(kind, blocks): (SupplyKind, u64)| {
-            (kind, blocks.saturating_mul(kind.per_block()).saturating_mul(runs))
-        };
-        Self { wanted: endpoint.draws().into_iter().map(items).collect(), up_to: false }.checked()
-    }
-
-    fn checked(self) -> Result<Self, Error> {
-        if self.wanted.iter().any(|(_, count)| *count > 0) {
-            return Ok(self);
-        }
-        Err(Error::Refused("nothing is to be made ahead of time: say how much of what".to_owned()))
-    }
-}
+use tacit_engine::Protocol;
+use tacit_engine::supply::Stock;
+use tacit_net::Mesh;
 
 impl Seat {
     /// Fills this party's store with supplies for any program, together with all other parties: a new epoch under a key of
@@ -92,11 +40,11 @@ impl Seat {
         progress: Progress<'_>,
     ) -> Result<Prepared, Error> {
         let (me, parties) = (self.config().me(), self.parties());
-        let mut store = place.open_supplies(protocol, &parties, me)?;
+        let stock = Stock::new(place.open_supplies(protocol, &parties, me)?);
         let within = self.config().limits().connect;
         let mesh = self.gather(&[], 1, within)?.swap_remove(0);
         let (tally, start) = (Tally::new(progress), Instant::now());
-        let made = play_fill(protocol, &parties, mesh, filling, &mut store, &mut tally.lane())?;
+        let made = play_fill(protocol, &parties, mesh, filling, &stock, &mut tally.lane())?;
         Ok(stocked(protocol, &parties, me, filling, &made, start))
     }
 }
@@ -114,109 +62,18 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Vec<Prepared>, Error> {
         let (protocol, parties) = (&*protocol(&self.protocol)?, &self.parties);
-        let open = |(me, name): (usize, &String)| place.of(name).open_supplies(protocol, parties, me);
-        let mut stores = parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
+        let open = |(me, name): (usize, &String)| {
+            Ok::<_, Error>(Stock::new(place.of(name).open_supplies(protocol, parties, me)?))
+        };
+        let stocks = parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();
-        let play = |mut meshes: Vec<Mesh>, store: &mut Store| {
+        let play = |mut meshes: Vec<Mesh>, stock: &Stock| {
             let tally = if meshes[0].me() == 0 { &told } else { &untold };
-            play_fill(protocol, parties, meshes.swap_remove(0), filling, store, &mut tally.lane())
+            play_fill(protocol, parties, meshes.swap_remove(0), filling, stock, &mut tally.lane())
         };
-        let made = all_of(together(parties, &[], 1, stores.iter_mut(), play))?;
+        let made = all_of(together(parties, &[], 1, stocks.iter(), play))?;
         let made = made.iter().enumerate();
         Ok(made.map(|(me, made)| stocked(protocol, parties, me, filling, made, start)).collect())
     }
-}
-
-fn stocked(
-    protocol: &dyn Protocol,
-    parties: &[String],
-    me: usize,
-    filling: &Filling,
-    made: &Made,
-    start: Instant,
-) -> Prepared {
-    let is_new = made.disk_bytes > 0;
-    let supplies = filling.wanted.iter().copied().filter(|_| is_new).collect();
-    Prepared { supplies, ..prepared(protocol, parties, me, made, None, start.elapsed()) }
-}
-
-/// Plays a party's part in a session that fills stores of supplies: an epoch under one key, which is fresh. All have it or
-/// none, as of [`play_offline`](crate::play_offline). What was there before, if it was enough, takes no bytes on disk.
-///
-/// # Errors
-/// [`Error::Refused`] if the protocol has no supplies, or for another store; else the first failure, which ends the session
-/// for all.
-pub fn play_fill(
-    protocol: &dyn Protocol,
-    parties: &[String],
-    mesh: Mesh,
-    filling: &Filling,
-    store: &mut Store,
-    observer: &mut dyn Observer,
-) -> Result<Made, Error> {
-    if !store.is_for(&stock_binding(protocol, parties, mesh.me())) {
-        return Err(other_stock());
-    }
-    let agreement = agreement(protocol, parties, filling);
-    let session = Session::establish(mesh, agreement, Box::new(OsEntropy));
-    let mut session = session.map_err(|error| aborted(error.into()))?;
-    let made = made(protocol, &mut session, filling, store, observer)
-        .inspect_err(|error| session.abort(&error.to_string()))?;
-    // Whoever is lost from here on has everything, too.
-    let _ = session.close();
-    Ok(made)
-}
-
-fn made(
-    protocol: &dyn Protocol,
-    session: &mut Session,
-    filling: &Filling,
-    store: &mut Store,
-    observer: &mut dyn Observer,
-) -> Result<Made, Error> {
-    if filling.up_to
-        && let Some(epoch) = enough(session, filling, store)?
-    {
-        return Ok(Made { epoch, disk_bytes: 0, sent: vec![0; session.parties()] });
-    }
-    let epoch = Epoch(*session.id());
-    session.mesh().set_phase(Phase::Offline);
-    let mut supply = protocol.live_supply(session).map_err(aborted)?;
-    let mut writer = store.writer(epoch)?;
-    let filled = fill(supply.as_mut(), session, &filling.wanted, &mut writer, observer);
-    filled.map_err(|cause| aborted(cause).in_check(session.is_challenged()))?;
-    finish(session, writer)?;
-    confirm(session, store, epoch)
-}
-
-/// An epoch of which all parties have as much unused as is wanted.
-fn enough(session: &mut Session, filling: &Filling, store: &Store) -> Result<Option<Epoch>, Error> {
-    let wanted: Vec<_> = filling
-        .wanted
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| (kind.code(), count.div_ceil(kind.per_block()), Unit::default()))
-        .collect();
-    let own: Vec<_> = wanted.iter().map(|(shelf, ..)| store.available(*shelf)).collect();
-    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
-    let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
-    let read = |bytes: &[u8]| read_lists(bytes, shelves);
-    let lists = session.tell_all(at, &list_message(&own), most, "lists of its supplies", read);
-    let lists = lists.map_err(|error| aborted(error.into()))?;
-    let all: Vec<u8> = lists.iter().flat_map(|lists| list_message(lists)).collect();
-    session.echo(&all).map_err(|error| aborted(error.into()))?;
-    Ok(agreed(session, &wanted, &lists, |_| false).ok().and_then(|runs| Some(runs.first()?.epoch)))
-}
-
-/// What is agreed on by those who fill stores. No run goes with it.
-fn agreement(protocol: &dyn Protocol, parties: &[String], filling: &Filling) -> Agreement {
-    let mut parameters = parameters_of(protocol) + ", supplies only";
-    for (kind, count) in &filling.wanted {
-        let _ = write!(parameters, ", {count} {kind}");
-    }
-    if filling.up_to {
-        parameters += ", up to that";
-    }
-    Agreement::among(parties.to_vec(), protocol.spec().name, parameters)
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use tacit::advanced::engine::Protocol;
 use tacit::advanced::engine::executor::Unobserved;
+use tacit::advanced::engine::supply::{Stock, SupplyKind};
 use tacit::advanced::net::{Limits, Mesh};
 use tacit::advanced::store::{Overview, Standing};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
@@ -231,12 +232,12 @@ fn a_party_that_dies_while_stores_are_filled_leaves_none_half_full() {
         links[1] = Some(Box::new(Mortal::new(mortal, 2, frames)));
         let ended = in_threads(links, |me, links| {
             let place = StorePath { store: path(me), anchors: folder.place().anchors };
-            let mut store = place.open_supplies(&MACS, &parties, me).unwrap();
+            let stock = Stock::new(place.open_supplies(&MACS, &parties, me).unwrap());
             let mesh = Mesh::new(links, me, parties.clone(), Limits::default());
             let filling = Filling { wanted: wanted.clone(), up_to: false };
-            let made = play_fill(&MACS, &parties, mesh, &filling, &mut store, &mut Unobserved);
-            let epochs: Vec<_> =
-                filling.wanted.iter().map(|(kind, _)| store.available(kind.code())).collect();
+            let made = play_fill(&MACS, &parties, mesh, &filling, &stock, &mut Unobserved);
+            let available = |(kind, _): &(SupplyKind, u64)| stock.with(|store| store.available(kind.code()));
+            let epochs: Vec<_> = filling.wanted.iter().map(available).collect();
             (made.is_ok(), epochs)
         });
         // What others lack no run agrees on: of one that dies at the very end the others may have an epoch alone.
@@ -281,10 +282,11 @@ fn filled(
     in_threads(World::new(parties, 0).intercept(interceptor).transports(), |me, links| {
         let StorePath { store, anchors } = folder.place();
         let place = StorePath { store: store.join(&names[me]), anchors };
-        let mut store = place.open_supplies(&*protocol, &names, me).unwrap();
+        let stock = Stock::new(place.open_supplies(&*protocol, &names, me).unwrap());
         let mesh = Mesh::new(links, me, names.clone(), Limits::default());
-        let made = play_fill(&*protocol, &names, mesh, &filling, &mut store, &mut Unobserved);
-        let shelves = || filling.wanted.iter().map(|(kind, _)| store.available(kind.code()));
+        let made = play_fill(&*protocol, &names, mesh, &filling, &stock, &mut Unobserved);
+        let available = |(kind, _): &(SupplyKind, u64)| stock.with(|store| store.available(kind.code()));
+        let shelves = || filling.wanted.iter().map(available);
         let has_all = shelves().all(|shelf| !shelf.is_empty());
         assert!(has_all || shelves().all(|shelf| shelf.is_empty()), "{made:?}");
         (made, has_all)

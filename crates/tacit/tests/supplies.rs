@@ -72,9 +72,9 @@ impl Folder {
     /// All parties fill their stores.
     fn fill(&self) -> Vec<Made> {
         let made = together(1, |me, mut meshes| {
-            let mut store = self.path(me).open_supplies(&MACS, &parties(), me).unwrap();
+            let stock = self.stock(&MACS, me);
             let filling = Filling { wanted: wanted(), up_to: false };
-            play_fill(&MACS, &parties(), meshes.remove(0), &filling, &mut store, &mut Unobserved)
+            play_fill(&MACS, &parties(), meshes.remove(0), &filling, &stock, &mut Unobserved)
         });
         made.into_iter().map(Result::unwrap).collect()
     }

@@ -64,7 +64,7 @@ impl Shelved {
             let mut live = self.inner.live_supply(session)?;
             let mut writer = store.writer(epoch)?;
             fill(live.as_mut(), session, &wanted, &mut writer, &mut Unobserved)?;
-            writer.finish()?;
+            writer.finish(&mut store)?;
             session.barrier()?;
         }
         for (kind, _) in &wanted {

@@ -30,9 +30,14 @@ pub(crate) struct ServeArgs {
     pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
+    /// Fill the store in the background, together with all others, as soon as it has less unused in any one epoch: triples=100000,
+    /// bits=50000 and so on, what the protocol stocks; the same for all parties. It takes a lane of --at-once beside runs
+    #[arg(long = "fill", value_name = "NAME=N,...", requires = "store", value_delimiter = ',', value_parser = stock)]
+    pub(crate) filling: Vec<(String, u64)>,
     #[command(flatten)]
     pub(crate) stays: StateArgs,
-    /// Have so many runs under way at a time at most, the same for all parties; with --store it is one
+    /// Have so many runs under way at a time at most, the same for all parties; with --store it is one, and one
+    /// more lane for --fill
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
     pub(crate) at_once: u16,
     /// Let requests of one program be instances of one run, so many at most; all parties have to allow it. A batch's clients
@@ -65,4 +70,12 @@ pub(crate) struct ServeArgs {
     /// Go on whatever fails: each further run gives a party that deviates another chance not to be noticed
     #[arg(long, conflicts_with = "attempts")]
     pub(crate) keep_going: bool,
+}
+
+/// `triples=100000`.
+fn stock(text: &str) -> Result<(String, u64), String> {
+    let read =
+        |(name, count): (&str, &str)| Some((name.to_owned(), count.parse().ok().filter(|count| *count > 0)?));
+    let wrong = || "what is filled is given as NAME=N, such as triples=100000".to_owned();
+    text.split_once('=').and_then(read).ok_or_else(wrong)
 }

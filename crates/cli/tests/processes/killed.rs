@@ -13,7 +13,7 @@ const ROUNDS: usize = 5;
 const MOMENTS: u64 = 12;
 
 /// Reads a server's log until something is said.
-fn hear(log: &mut impl BufRead, what: &str) {
+pub(crate) fn hear(log: &mut impl BufRead, what: &str) {
     let mut line = String::new();
     while !line.contains(what) {
         line.clear();

@@ -56,6 +56,31 @@ impl Stock {
         self.lock().store.restored().to_vec()
     }
 
+    /// Does something with the store. Whoever draws from it waits meanwhile, so that nothing here waits for a peer.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Store) -> T) -> T {
+        act(&mut self.lock().store)
+    }
+
+    /// Destroys epochs that are drawn from no more, unless there are values that stay under their keys; whether it has. It has
+    /// not, and nothing is done, while a run draws, which may have agreed on one of them.
+    ///
+    /// # Errors
+    /// As [`Store::destroy`]; what was destroyed before stays so.
+    pub fn discard(&self, epochs: &[Epoch]) -> Result<bool, tacit_store::Error> {
+        let mut shelves = self.lock();
+        if shelves.held.strong_count() > 0 {
+            return Ok(false);
+        }
+        let kept = shelves.store.kept_keys();
+        for epoch in epochs.iter().filter(|epoch| kept.iter().all(|kept| kept.epoch != **epoch)) {
+            // Others may have it that this party hasn't.
+            if shelves.store.key(*epoch).is_ok() {
+                shelves.store.destroy(*epoch)?;
+            }
+        }
+        Ok(true)
+    }
+
     /// Begins a run of so many lanes, which together draw so many blocks of each kind, and gives each its supply. All parties
     /// have to say the same. It lasts until both it and all its supplies are dropped.
     ///
@@ -407,7 +432,7 @@ pub fn fill(
     supply: &mut dyn Supply,
     session: &mut Session,
     wanted: &[(SupplyKind, u64)],
-    writer: &mut Writer<'_>,
+    writer: &mut Writer,
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let whole = |&(kind, count): &(SupplyKind, u64)| {
@@ -449,7 +474,7 @@ fn at_once(kind: SupplyKind, bytes: u64) -> u64 {
     blocks * kind.per_block()
 }
 
-fn put(writer: &mut Writer<'_>, shelf: u64, material: Material) -> Result<(), Error> {
+fn put(writer: &mut Writer, shelf: u64, material: Material) -> Result<(), Error> {
     let mut bytes = material.into_buffer();
     let written = writer.put(shelf, bytes.bytes());
     bytes.wipe();

@@ -399,7 +399,7 @@ impl Folder {
             play(stores, |me, _, session, mut store: Store| {
                 let mut writer = store.writer(Epoch([epoch; 32])).unwrap();
                 fill(&mut Counting::new(me), session, &MADE, &mut writer, &mut Unobserved).unwrap();
-                writer.finish().unwrap();
+                writer.finish(&mut store).unwrap();
             });
         }
         folder

@@ -100,7 +100,7 @@ fn write(store: &mut Store, epoch: Epoch, count: u64) -> Result<u64, Error> {
     for index in 0..count {
         writer.put(WHOLE, &material(epoch, index))?;
     }
-    writer.finish()
+    writer.finish(store)
 }
 
 /// Takes a run and checks each material; returns the indices that were given.

@@ -43,7 +43,7 @@ fn write_supply(store: &mut Store, epoch: Epoch, counts: [u64; 2]) -> Result<u64
             }
         }
     }
-    writer.finish()
+    writer.finish(store)
 }
 
 fn run(epoch: Epoch, shelf: u64, first: u64, instances: u64) -> Run {

@@ -1,7 +1,6 @@
 //! Ordinary use.
 
 use super::*;
-use crate::Writer;
 use crate::files::fault::{self, Fault};
 
 #[test]
@@ -140,7 +139,7 @@ fn what_is_synced_is_not_there_before_it_is_finished() {
     writer.sync().unwrap();
     assert_eq!((writer.put(WHOLE, &[1]), writer.sync()), (Err(Error::Closed), Err(Error::Closed)));
     fault::plant(Fault::Nothing);
-    assert_eq!(writer.finish(), Ok(3));
+    assert_eq!(writer.finish(&mut store), Ok(3));
     let again = fault::seen().into_iter().find(|operation| operation.ends_with(&crate::index::index(WHOLE)));
     assert!(again.is_none_or(|operation| !operation.starts_with("write")), "all was written before");
     assert_eq!(take(&mut store, A, 0, 3), Ok(vec![0, 1, 2]));
@@ -166,7 +165,7 @@ fn an_epoch_that_is_not_finished_is_not_there() {
     // Nothing was given, so the name is still free.
     assert_eq!(write(&mut store, A, 2), Ok(2));
     assert_eq!(store.writer(A).map(drop), Err(Error::Known { epoch: A }));
-    assert_eq!(store.writer(B).and_then(Writer::finish), Err(Error::Empty));
+    assert_eq!(store.writer(B).unwrap().finish(&mut store), Err(Error::Empty));
 }
 
 #[test]
@@ -247,7 +246,7 @@ fn nothing_secret_is_printed() {
     let mut writer = store.writer(A).unwrap();
     writer.put(WHOLE, &[0x5a; 100]).unwrap();
     let written = format!("{writer:?}");
-    writer.finish().unwrap();
+    writer.finish(&mut store).unwrap();
     let stored = format!("{store:?}");
     let mut taken = store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 1 }).unwrap();
     let printed = format!("{written} {stored} {:?} {taken:?}", taken.next());

@@ -74,6 +74,8 @@ impl Player {
 
 /// In the place of a program's hash: the parties measure their links.
 pub(crate) const MEASURE: [u8; 32] = [0; 32];
+/// The same: they fill their stores. The proposal's tag says up to where.
+pub(crate) const FILLING: [u8; 32] = [0xff; 32];
 
 /// A run that party 0 proposes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +98,7 @@ pub(crate) struct Proposal {
 /// say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Between {
-    /// The sender is ready for a run of a program that names parties alone.
+    /// The sender is ready for a run of a program that names parties alone, or has too little in its store.
     Ask {
         program: [u8; 32],
     },

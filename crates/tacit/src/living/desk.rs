@@ -2,6 +2,8 @@
 
 mod absent;
 mod ends;
+mod fills;
+mod level;
 mod requests;
 mod runs;
 mod turns;
@@ -11,12 +13,13 @@ mod willing;
 
 pub(crate) use want::{MAX_TAG, Want};
 
-use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
+use super::control::{Between, FILLING, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Taken};
 use super::serving::Serving;
 use crate::compiled::Compiled;
 use crate::state::fill::Fill;
 use absent::Absent;
+use level::Fills;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -125,6 +128,8 @@ pub(crate) struct Desk {
     asked: BTreeSet<[u8; 32]>,
     /// Runs that parties want with inputs of their own.
     wants: Wants,
+    /// The filling of stores beside all these.
+    fills: Fills,
     /// Whose turn it is, at party 0.
     turns: Turns,
     /// When party 0 has the links measured again, if what runs here hangs on them.
@@ -179,6 +184,7 @@ impl Desk {
             ready: Willing::new(everybody),
             asked: BTreeSet::new(),
             wants: Wants::new(everybody),
+            fills: Fills::default(),
             turns: Turns::default(),
             measure: None,
             not_before: Instant::now(),
@@ -294,9 +300,10 @@ impl Desk {
         self.visitors.values().filter(|visitor| visitor.asked.is_some() && !runs(visitor)).count()
     }
 
-    /// Runs under way.
+    /// Runs under way; a filling of stores is none.
     pub(crate) fn running(&self) -> usize {
-        self.runs.values().filter(|run| run.stage == Stage::Running).count()
+        let runs = |run: &&Pending| run.stage == Stage::Running && run.proposal.program != FILLING;
+        self.runs.values().filter(runs).count()
     }
 
     /// The names that requests wait for, of a party that orders them.
@@ -318,7 +325,7 @@ impl Desk {
         let measure = self.measure.filter(|next| self.me == 0 && *next > now);
         let events =
             late.chain(missed).chain(again).chain(measure).map(|then| then.saturating_duration_since(now));
-        events.chain(self.order.pause(now)).min()
+        events.chain(self.order.pause(now)).chain(self.fills.pause(now)).min()
     }
 
     /// How long a run may wait to begin. Party 0 takes it back by then. Unless it deviates it has begun what others accepted,
@@ -328,9 +335,11 @@ impl Desk {
     }
 
     fn has_room(&self) -> bool {
-        let waiting = self.runs.values().filter(|run| run.stage == Stage::Accepted).count();
-        let accepted = self.runs.values().filter(|run| run.stage != Stage::Proposed).count();
-        accepted < self.most.min(self.attempts)
+        let begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
+        let (fillings, runs): (Vec<_>, Vec<_>) = begun.partition(|run| run.proposal.program == FILLING);
+        let waiting = runs.iter().filter(|run| run.stage == Stage::Accepted).count();
+        runs.len() < self.most
+            && runs.len() + fillings.len() < self.attempts
             && self.left.is_none_or(|left| (waiting as u64) < left)
             && !self.closed
     }
@@ -369,6 +378,7 @@ impl Desk {
                     self.wants.came_to_nothing(&proposal, "the first party was lost");
                 }
                 self.wants.say_again();
+                self.fills.say_again();
                 self.runs.retain(|_, run| run.stage == Stage::Running);
                 let runs = &self.runs;
                 for lane in &mut self.lanes {
@@ -390,6 +400,10 @@ impl Desk {
                 None
             }
             Speaker::Party(party) => match read::<Between>(message)? {
+                Between::Ask { program: FILLING } if self.me == 0 => {
+                    self.is_low_at(party);
+                    None
+                }
                 Between::Ask { program } if self.me == 0 => {
                     if self.programs.get(&program).is_some_and(Vec::is_empty) {
                         self.ready.add(program, party);

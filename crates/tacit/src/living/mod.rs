@@ -28,6 +28,7 @@ mod batch;
 pub(crate) mod client;
 mod control;
 mod desk;
+mod filler;
 mod gauges;
 mod order;
 mod quota;
@@ -35,6 +36,7 @@ mod server;
 mod serving;
 
 pub use asker::{Asker, Wanted};
+pub use filler::Level;
 pub use gauges::{Gauges, Reading};
 pub use quota::Quota;
 pub use server::{Drain, Served, Server};

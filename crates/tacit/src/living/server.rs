@@ -1,6 +1,7 @@
 //! A party that serves: its links stay, runs come and go.
 
 mod ended;
+mod filled;
 mod play;
 mod room;
 pub(super) mod shared;
@@ -8,8 +9,9 @@ mod wanted;
 
 use super::asker::Asked;
 use super::batch;
-use super::control::{MEASURE, Proposal};
+use super::control::{FILLING, MEASURE, Proposal};
 use super::desk::{Begun, Desk, MEASURED_AGAIN, Want};
+use super::filler::Filler;
 use super::gauges::Gauges;
 use super::quota::Quota;
 use super::serving::{Holdings, Offer, Serving};
@@ -83,6 +85,11 @@ pub struct Server {
     /// The names that requests wait for.
     waits: Vacant<String>,
     gauges: Gauges,
+    /// Hears of fillings of the store, and why there was none last.
+    hears: filled::Hears,
+    unfilled: String,
+    /// When a filling is ended wherever it is, since this party begins nothing more.
+    filling_ends: Option<Instant>,
     failures: Quota,
     /// Runs at a time at most.
     most: usize,
@@ -137,6 +144,7 @@ impl Server {
         let attempts = Attempts::default();
         let most = runs_at_once(&chosen, &serving);
         let (name, bounds) = (chosen.to_string(), (most, attempts.left()));
+        let filler = Filler::of(&serving, &chosen, &parties, config.me())?.map(Arc::new);
         let mut desk = Desk::new(config.me(), parties, name, programs, &serving, bounds, first);
         let room = Room { bytes: serving.memory, runs: most };
         for (program, Known { endpoint, .. }) in &known {
@@ -161,6 +169,10 @@ impl Server {
         if !chosen.open.is_empty() && serving.holdings.store.is_none() {
             desk.measures(Instant::now());
         }
+        if let Some(filler) = &filler {
+            desk.fills(filler.level());
+        }
+        let gauges = Gauges::of(filler.clone());
         let Holdings { store, state } = serving.holdings;
         let (state, fill) = state.unzip();
         let (store, fill) = (store.map(Mutex::new), fill.unwrap_or_default());
@@ -174,6 +186,7 @@ impl Server {
                 chosen,
                 offers: known,
                 store,
+                filler,
                 state,
                 fill,
                 wrap: None,
@@ -186,7 +199,10 @@ impl Server {
             ends: Arc::new(AtomicBool::new(false)),
             notes: quiet(),
             waits: Vacant::default(),
-            gauges: Gauges::default(),
+            gauges,
+            hears: Box::new(|_| {}),
+            unfilled: String::new(),
+            filling_ends: None,
             failures: Quota::default(),
             most,
             room,
@@ -259,6 +275,9 @@ impl Server {
         self.is_over.store(false, Ordering::SeqCst);
         let done = self.attempts.admit().map_err(E::from).and_then(|()| self.serve_on(told));
         self.end_asked();
+        if let Some(filler) = &self.shared.filler {
+            filler.end();
+        }
         done
     }
 
@@ -266,6 +285,7 @@ impl Server {
         &mut self,
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.look_at_store();
         loop {
             let news = self.hub.next(self.pause()).map_err(Error::Setup)?;
             // First what has ended: it may be the last, and what is new may begin a run.
@@ -279,6 +299,7 @@ impl Server {
             if self.asked.load(Ordering::SeqCst) {
                 self.desk.close(&mut self.hub);
             }
+            self.stop_filling();
             if self.desk.is_done() && self.desk.is_idle() {
                 self.tell_failed();
                 return Ok(());
@@ -291,7 +312,8 @@ impl Server {
     }
 
     fn pause(&self) -> Option<Duration> {
-        self.desk.pause(Instant::now()).into_iter().chain(self.waits.pause()).min()
+        let filling = self.filling_ends.map(|then| then.saturating_duration_since(Instant::now()));
+        self.desk.pause(Instant::now()).into_iter().chain(self.waits.pause()).chain(filling).min()
     }
 
     fn heard(&mut self, item: News) {
@@ -311,8 +333,19 @@ impl Server {
     fn begin(&mut self, begun: Begun) {
         let Begun { proposal, mut links } = begun;
         let Proposal { run, lane, players, .. } = &proposal;
-        tracing::info!(run, lane, program = hex(&proposal.program), clients = players.len(), "run begins");
-        links.end_with(self.ends.clone());
+        let fills = self.shared.filler.as_ref().filter(|_| proposal.program == FILLING);
+        if fills.is_some() {
+            tracing::info!(run, lane, level = proposal.tag, "filling begins");
+        } else {
+            tracing::info!(
+                run,
+                lane,
+                program = hex(&proposal.program),
+                clients = players.len(),
+                "run begins"
+            );
+        }
+        links.end_with(fills.map_or_else(|| self.ends.clone(), |filler| filler.begins()));
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
         let ready = self.wanted.remove(&(proposal.program, proposal.tag.clone()));
         if let Some(ready) = &ready {
@@ -328,6 +361,12 @@ impl Server {
                 let reason = "this party's part in it panicked, which is a fault of Tacit's";
                 (Err(Error::Feed(reason.to_owned())), None)
             });
+            // Here, where nobody waits for it but the next run.
+            if let Some(filler) = &shared.filler {
+                filler.tidy();
+            }
+            // Whoever hears of the end may open the store anew.
+            drop(shared);
             // If the server is gone, nobody asks.
             let _ = sender.send(Ended { proposal, result, late });
             waker.wake();
@@ -340,8 +379,15 @@ impl Server {
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.note(&ended);
+        self.look_at_store();
         let Ended { proposal, result, .. } = ended;
         let proposal = &proposal;
+        if proposal.program == FILLING {
+            return self.has_filled(proposal.run, result).map_err(E::from);
+        }
+        if matches!(result, Err(Error::NoMaterial(_))) {
+            self.desk.is_low();
+        }
         if proposal.program == MEASURE {
             if let Err(error) = &result {
                 tracing::warn!(run = proposal.run, error = error.to_string(), "links were not measured");
@@ -352,10 +398,13 @@ impl Server {
         if let Some(asker) = self.begun.remove(&proposal.run) {
             return self.tell_asker(proposal, result, &asker).map_err(E::from);
         }
-        let Some(Known { offer, endpoint }) = self.shared.offers.get(&proposal.program) else {
+        let shared = self.shared.clone();
+        let Some(Known { offer, endpoint }) = shared.offers.get(&proposal.program) else {
             return Ok(());
         };
-        let is_lasting = result.as_ref().is_err_and(|error| is_lasting(error, proposal));
+        // What is lacking is made, where that is done meanwhile.
+        let is_lacking = self.shared.filler.is_some() && matches!(result, Err(Error::NoMaterial(_)));
+        let is_lasting = !is_lacking && result.as_ref().is_err_and(|error| is_lasting(error, proposal));
         let batch = batch::in_run(endpoint, proposal.players.len()).ok().and_then(|(_, batch)| batch);
         let (compiled, names) = match &batch {
             Some(batch) => (&batch.compiled, batch.names()),
@@ -367,7 +416,7 @@ impl Server {
         let admitted = self.attempts.admit();
         if admitted.is_err() {
             // The others under way end at once: whoever deviates in one has no other try in them.
-            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+            self.end_all();
         }
         play::log_end(proposal, &result, &mut self.failures);
         if is_lasting && let Err(error) = result {

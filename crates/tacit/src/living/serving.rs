@@ -1,6 +1,7 @@
 //! How a party serves, and what.
 
 use crate::compiled::Compiled;
+use crate::filling::Filling;
 use crate::kept::Kept;
 use crate::state::fill::Fill;
 use crate::state::values::State;
@@ -54,6 +55,9 @@ pub struct Serving {
     pub open: Vec<String>,
     /// What it holds.
     pub holdings: Holdings,
+    /// What its store of supplies is filled with in the background, as soon as no epoch has as much unused: the same for all
+    /// parties. It takes a lane beside runs.
+    pub filling: Option<Filling>,
 }
 
 impl Serving {
@@ -70,6 +74,7 @@ impl Serving {
             memory: None,
             open: Vec::new(),
             holdings: Holdings::default(),
+            filling: None,
         }
     }
 }

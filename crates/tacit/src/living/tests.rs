@@ -20,6 +20,7 @@ mod batches;
 mod certificates;
 mod checks;
 mod drained;
+mod filled;
 mod goodbyes;
 mod guarded;
 mod held;

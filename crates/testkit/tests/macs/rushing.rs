@@ -231,7 +231,7 @@ impl Stores {
             let mut live = MACS.live_supply(session)?;
             let mut writer = store.writer(Epoch(*session.id()))?;
             fill(live.as_mut(), session, &wanted, &mut writer, &mut Unobserved)?;
-            writer.finish()?;
+            writer.finish(&mut store)?;
             session.barrier()?;
             Ok::<_, Error>(())
         });

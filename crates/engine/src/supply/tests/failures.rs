@@ -151,3 +151,25 @@ fn supplies_of_a_key_with_values_are_drawn_last_and_it_stays() {
         assert_eq!(supply.key().unwrap().into_buffer().bytes(), KEY);
     });
 }
+
+/// While a run draws, which may have agreed on any epoch, none goes; afterwards those that are named do, unless values that stay
+/// are under their keys.
+#[test]
+fn epochs_are_discarded_once_no_run_draws() {
+    let folder = Folder::new(3);
+    let stock = Stock::new(folder.open(0));
+    let [gone, kept, other] = [0, 1, 2].map(|number| Epoch([number; 32]));
+    stock.with(|store| store.keep_key(kept)).unwrap();
+    let named = [gone, kept, Epoch([9; 32])];
+    let left = |stock: &Stock| -> Vec<Epoch> {
+        stock.with(|store| store.available(TRIPLES.code())).iter().map(|own| own.epoch).collect()
+    };
+    let (run, supplies) = stock.lanes(1, Blocks::new()).unwrap();
+    assert_eq!(stock.discard(&named), Ok(false));
+    drop(run);
+    assert_eq!((stock.discard(&named), left(&stock)), (Ok(false), vec![gone, kept, other]));
+    drop(supplies);
+    assert_eq!((stock.discard(&named), left(&stock)), (Ok(true), vec![kept, other]));
+    assert_eq!(stock.discard(&named), Ok(true));
+    assert!(stock.with(|store| store.key(gone)).is_err());
+}

@@ -1,7 +1,7 @@
 //! Runs that don't begin, and those that are over.
 
 use super::{Company, Desk, PAUSE, Pending, Visitor};
-use crate::living::control::{Between, Proposal, ToClient, write};
+use crate::living::control::{Between, FILLING, Proposal, ToClient, write};
 use crate::living::order::{Group, Seated};
 use std::time::Instant;
 use tacit_net::setup::{Hub, Speaker};
@@ -66,6 +66,9 @@ impl Desk {
         let is_batch = self.is_batch(run);
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         self.want_failed(&proposal, reason);
+        if proposal.program == FILLING {
+            self.fills.came_to_nothing(reason);
+        }
         for (player, request) in &proposal.players {
             let its = |visitor: &Visitor| {
                 player.is(&visitor.client) && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)

@@ -3,7 +3,9 @@
 use super::turns::Side;
 use super::want::Want;
 use super::{Begun, Company, Desk, MEASURED_AGAIN, Pending, RUNS_EACH, Stage, Visitor};
-use crate::living::control::{Between, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write};
+use crate::living::control::{
+    Between, FILLING, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write,
+};
 use crate::living::order::{Group, Seated};
 use crate::state::fill::Fill;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +13,7 @@ use std::time::Instant;
 use tacit_net::setup::{Hub, Speaker};
 
 /// A run that party 0 proposes next.
-struct Next {
+pub(super) struct Next {
     program: [u8; 32],
     tag: String,
     fill: Fill,
@@ -20,7 +22,7 @@ struct Next {
 
 impl Next {
     /// One of parties alone.
-    fn of_parties(program: [u8; 32], tag: String) -> Self {
+    pub(super) fn of_parties(program: [u8; 32], tag: String) -> Self {
         Self { program, tag, fill: Fill::new(), seats: Vec::new() }
     }
 }
@@ -31,6 +33,7 @@ impl Desk {
         self.part_with(hub);
         self.ask(hub, now);
         self.say_wants(hub);
+        self.say_low(hub, now);
         let late = self.late(now);
         if self.me != 0 {
             for run in late {
@@ -48,6 +51,7 @@ impl Desk {
                 .collect();
             self.cancel(hub, run, &format!("no answer from {} in time", missing.join(", ")));
         }
+        self.propose_filling(hub, now);
         self.propose(hub, now);
     }
 
@@ -92,26 +96,42 @@ impl Desk {
 
     /// Party 0 proposes what is next, as long as there is a lane.
     fn propose(&mut self, hub: &mut Hub, now: Instant) {
-        while self.has_room() && self.draining.is_empty() && hub.is_complete() {
-            let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
-            let Some(lane) = (1..self.lanes.len() as u16).find(free) else { return };
-            let Some(Next { program, tag, fill, seats }) = self.next(now) else { return };
-            self.last_run += 1;
-            let run = self.last_run;
-            for seated in &seats {
-                if let Some(visitor) = self.visitors.get_mut(&seated.guest) {
-                    visitor.run = Some(run);
-                }
-            }
-            let players = seats.into_iter().map(|seated| (seated.player, seated.request)).collect();
-            let proposal = Proposal { run, lane, program, tag, fill, players };
-            for party in self.others() {
-                hub.say(Speaker::Party(party), write(&Between::Propose(proposal.clone())));
-            }
-            self.lanes[usize::from(lane)] = Some(run);
-            let accepted = BTreeSet::from([0]);
-            self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
+        while self.has_room() && self.begins_runs(hub) {
+            let Some(lane) = self.free_lane(hub) else { return };
+            let Some(next) = self.next(now) else { return };
+            self.propose_run(hub, lane, next, now);
         }
+    }
+
+    /// Whether all parties are here, and none was told to end.
+    pub(super) fn begins_runs(&self, hub: &Hub) -> bool {
+        self.draining.is_empty() && hub.is_complete()
+    }
+
+    /// A lane that no run has.
+    pub(super) fn free_lane(&self, hub: &Hub) -> Option<u16> {
+        let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
+        (1..self.lanes.len() as u16).find(free)
+    }
+
+    /// Party 0 proposes a run.
+    pub(super) fn propose_run(&mut self, hub: &mut Hub, lane: u16, next: Next, now: Instant) {
+        let Next { program, tag, fill, seats } = next;
+        self.last_run += 1;
+        let run = self.last_run;
+        for seated in &seats {
+            if let Some(visitor) = self.visitors.get_mut(&seated.guest) {
+                visitor.run = Some(run);
+            }
+        }
+        let players = seats.into_iter().map(|seated| (seated.player, seated.request)).collect();
+        let proposal = Proposal { run, lane, program, tag, fill, players };
+        for party in self.others() {
+            hub.say(Speaker::Party(party), write(&Between::Propose(proposal.clone())));
+        }
+        self.lanes[usize::from(lane)] = Some(run);
+        let accepted = BTreeSet::from([0]);
+        self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
     }
 
     /// Takes out the run that is next, if there is one: the sides take turns.
@@ -295,6 +315,9 @@ impl Desk {
             return hub.say(Speaker::Party(0), write(&Between::Drains));
         }
         if let Some(reason) = self.refusal(&proposal) {
+            if proposal.program == FILLING {
+                self.fills.came_to_nothing(&reason);
+            }
             return hub.say(Speaker::Party(0), write(&Between::Decline { run, reason }));
         }
         self.last_run = run;
@@ -322,6 +345,11 @@ impl Desk {
         if proposal.program == MEASURE {
             let measures = self.measure.is_some() && proposal.players.is_empty();
             return (!measures).then(|| "measures no links".to_owned());
+        }
+        if proposal.program == FILLING {
+            let has_others = !proposal.players.is_empty() || !proposal.fill.is_empty();
+            let reason = || "nobody but parties fills stores".to_owned();
+            return has_others.then(reason).or_else(|| self.other_level(&proposal.tag));
         }
         let Some(needs) = self.programs.get(&proposal.program) else {
             return Some("doesn't serve this program".to_owned());
@@ -361,7 +389,9 @@ impl Desk {
             let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
             let lane = proposal.lane;
             let is_free = self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
-            if !is_free || !self.has_room() || !self.has_turn(&proposal.program) {
+            let has_room =
+                if proposal.program == FILLING { self.has_room_to_fill() } else { self.has_room() };
+            if !is_free || !has_room || !self.has_turn(&proposal.program) {
                 continue;
             }
             let Some(guests) = self.guests_of(hub, proposal) else { continue };
@@ -424,7 +454,9 @@ impl Desk {
         if let Some(pending) = self.runs.get_mut(&run) {
             pending.stage = Stage::Running;
         }
-        if proposal.program != MEASURE {
+        if proposal.program == FILLING {
+            self.fills.begins();
+        } else if proposal.program != MEASURE {
             self.left = self.left.map(|left| left.saturating_sub(1));
         }
         self.takes_want(&proposal);
@@ -437,6 +469,9 @@ impl Desk {
         let guests: Vec<u64> = visitors.map(|(guest, _)| *guest).collect();
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         self.want_failed(&proposal, reason);
+        if proposal.program == FILLING {
+            self.fills.came_to_nothing(reason);
+        }
         for guest in guests {
             self.dismiss(hub, guest);
         }

@@ -3,7 +3,7 @@
 use super::shared::Ended;
 use super::{Server, play};
 use crate::error::{Error, link};
-use crate::living::control::{MEASURE, Proposal};
+use crate::living::control::{FILLING, MEASURE, Proposal};
 
 impl Server {
     /// Takes down how a run has ended, also where that was only after its end here: a failed check is one.
@@ -13,7 +13,7 @@ impl Server {
         if proposal.program == MEASURE {
             return;
         }
-        self.ended += 1;
+        self.ended += u64::from(proposal.program != FILLING);
         if let Some(late) = late {
             play::log_late(proposal, late, &mut self.failures);
         }

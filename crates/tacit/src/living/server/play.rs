@@ -1,12 +1,12 @@
 //! A party's part in one run over links that are lent to it.
 
-use super::shared::{Known, Ready, Shared, mesh};
+use super::shared::{Known, Ready, Shared, Wrap, mesh};
 use crate::auto_select::Measured;
 use crate::endpoint::{Endpoint, hex};
 use crate::error::Error;
 use crate::kept::{Kept, Source};
 use crate::living::batch;
-use crate::living::control::{MEASURE, Player, Proposal, bound};
+use crate::living::control::{FILLING, MEASURE, Player, Proposal, bound};
 use crate::living::quota::Quota;
 use crate::report::{Report, Run};
 use crate::run::{Given, Own, run_over};
@@ -25,6 +25,9 @@ use tacit_session::{Agreement, OsEntropy, Session};
 pub(super) fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
     if proposal.program == MEASURE {
         return measure(shared, proposal, links);
+    }
+    if proposal.program == FILLING {
+        return fill(shared, proposal, links);
     }
     let Shared { offers, store, fill: own, .. } = shared;
     let Some(Known { offer, endpoint }) = offers.get(&proposal.program) else {
@@ -84,10 +87,7 @@ fn play_on(
             Own { given, source: store.map_or(Source::InRun, Kept::source), residents: None, measured: None }
         }
     };
-    let transport: Box<dyn Transport> = match wrap {
-        Some(wrap) => wrap(links),
-        None => Box::new(links),
-    };
+    let transport = wrapped(wrap.as_ref(), links);
     let measured = measured.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let own = Own { measured, ..own };
     let mesh = mesh(transport, config, config.me(), &players);
@@ -116,6 +116,23 @@ fn measure(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Err
     let found = Arc::new(Measured { number: proposal.run, net });
     *measured.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
     Ok(Run { outputs: Vec::new(), report: Report { elapsed: begun.elapsed(), ..Report::default() } })
+}
+
+/// What a run has its links by.
+fn wrapped(wrap: Option<&Wrap>, links: Lent) -> Box<dyn Transport> {
+    match wrap {
+        Some(wrap) => wrap(links),
+        None => Box::new(links),
+    }
+}
+
+/// A party's part in filling the stores.
+fn fill(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
+    let Shared { config, filler, wrap, .. } = shared;
+    let nothing = || Error::Refused("a filling began, and nothing is filled".to_owned());
+    let filler = filler.as_ref().ok_or_else(nothing)?;
+    let words = format!(", {}", bound(proposal.run, &proposal.tag, &Fill::new(), &[]));
+    filler.fill(mesh(wrapped(wrap.as_ref(), links), config, config.me(), &[]), &words)
 }
 
 /// Logs how a run ended: of what was given and learnt nothing.

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::kept::Kept;
 use crate::living::asker::Job;
 use crate::living::control::{Player, Proposal};
+use crate::living::filler::Filler;
 use crate::living::serving::Offer;
 use crate::registry::Chosen;
 use crate::report::Run;
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     pub(super) offers: HashMap<[u8; 32], Known>,
     /// One run at a time has it.
     pub(super) store: Option<Mutex<Kept>>,
+    /// What fills it in the background.
+    pub(super) filler: Option<Arc<Filler>>,
     /// Runs hold it for a moment each.
     pub(super) state: Option<Arc<Mutex<State>>>,
     /// What fills slots in programs that are served.

@@ -100,8 +100,11 @@ impl Server {
         }
     }
 
-    /// Tells those who wanted runs that came to nothing.
+    /// Tells those who wanted runs that came to nothing, and whoever hears of fillings.
     pub(super) fn tell_failed(&mut self) {
+        if let Some(reason) = self.desk.unfilled() {
+            self.tell_unfilled(&reason);
+        }
         for (want, reason) in self.desk.come_to_nothing() {
             if let Some(ready) = self.wanted.remove(&want) {
                 ready.job.end(Err(declined(&reason)));
@@ -122,7 +125,7 @@ impl Server {
         if self.begun.is_empty() {
             return;
         }
-        std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        self.end_all();
         let mut others = Vec::new();
         while !self.begun.is_empty() {
             let Ok(ended) = self.results.1.recv() else { break };
@@ -149,7 +152,7 @@ impl Server {
     ) -> Result<(), Error> {
         let admitted = self.attempts.admit();
         if admitted.is_err() {
-            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+            self.end_all();
         }
         log_end(proposal, &result, &mut self.failures);
         // After this party's own trouble no run could go well.

@@ -182,3 +182,36 @@ fn links_are_measured_when_nothing_runs_or_when_it_is_late() {
     assert!(desk.next(at).is_some_and(|next| next.program == MEASURE && next.seats.is_empty()));
     assert!(!desk.is_to_measure(before(at + MEASURED_AGAIN)) && desk.is_to_measure(at + MEASURED_AGAIN));
 }
+
+/// A filling takes no run's place but an attempt, and leaves one to runs; there is one at a time, up to the level of all.
+#[test]
+fn a_filling_is_beside_runs_and_leaves_them_an_attempt() {
+    let mut desk = Desk { most: 1, ..desk(2) };
+    desk.fills("triples=64".into());
+    let filling = |run: u64, level: &str| Proposal {
+        program: FILLING,
+        tag: level.into(),
+        players: Vec::new(),
+        ..proposal(run, ["alice", "bob"])
+    };
+    assert_eq!(desk.refusal(&filling(1, "triples=64")), None);
+    for (other, says) in
+        [(filling(1, "triples=65"), "the same --fill"), (proposal(1, ["alice", "bob"]), "nobody but parties")]
+    {
+        let refusal = desk.refusal(&Proposal { program: FILLING, ..other });
+        assert!(refusal.as_ref().is_some_and(|reason| reason.contains(says)), "{refusal:?}");
+    }
+    assert!(desk.has_room_to_fill());
+    is_under_way(&mut desk, 1);
+    assert!(desk.has_room_to_fill() && !desk.has_room());
+    let (accepted, since) = (BTreeSet::new(), Instant::now());
+    let under_way = Pending { proposal: filling(2, "triples=64"), stage: Stage::Running, accepted, since };
+    desk.runs.insert(2, under_way);
+    assert!(!desk.has_room_to_fill());
+    assert_eq!(desk.running(), 1);
+    desk.forget(1);
+    assert!(desk.has_room() && !desk.has_room_to_fill());
+    desk.forget(2);
+    desk.bear(1);
+    assert!(desk.has_room() && !desk.has_room_to_fill());
+}

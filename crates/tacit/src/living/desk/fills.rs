@@ -1,0 +1,102 @@
+//! Filling of the parties' stores: a run of theirs alone, beside all others, one at a time. Whoever has too little says so, and
+//! all have to fill up to the same level.
+
+use super::runs::Next;
+use super::{Desk, Stage};
+use crate::living::control::{Between, FILLING, write};
+use std::time::{Duration, Instant};
+use tacit_net::setup::{Hub, Speaker};
+
+/// How long a party waits before it tells party 0 again that it has too little.
+const UNHEARD: Duration = Duration::from_mins(1);
+
+impl Desk {
+    /// This party fills its store up to a level, in words.
+    pub(crate) fn fills(&mut self, level: String) {
+        self.fills.level = Some(level);
+    }
+
+    /// It has too little in its store, or a run found too little in all. What is under way is for that.
+    pub(crate) fn is_low(&mut self) {
+        self.fills.is_low |= self.fills.level.is_some() && !self.is_filling();
+    }
+
+    /// A filling has ended here, and made something or not.
+    pub(crate) fn has_filled(&mut self, made: bool) {
+        if made {
+            self.fills.goes_on(Instant::now());
+        } else {
+            self.fills.rests(Instant::now());
+        }
+    }
+
+    /// Why a filling that is due didn't begin.
+    pub(crate) fn unfilled(&mut self) -> Option<String> {
+        self.fills.failed.take()
+    }
+
+    /// Party 0 hears that a party has too little.
+    pub(super) fn is_low_at(&mut self, party: usize) {
+        if self.fills.level.is_some() {
+            return self.is_low();
+        }
+        let [own, its] = [self.me, party].map(|party| self.names[party].as_str());
+        let reason = format!("{its} fills its store while it serves, and {own} doesn't: {ALIKE}");
+        self.fills.failed = Some(reason);
+    }
+
+    /// Tells party 0 that this one has too little.
+    pub(super) fn say_low(&mut self, hub: &mut Hub, now: Instant) {
+        let is_to = self.fills.is_low && now >= self.fills.not_before && !self.is_done();
+        if self.me == 0 || !is_to || !hub.reaches(0) {
+            return;
+        }
+        if std::mem::replace(&mut self.fills.is_told, true) {
+            let first = &self.names[0];
+            self.fills.failed =
+                Some(format!("too little is in the store, and {first} begins no filling: {ALIKE}"));
+        }
+        self.fills.not_before = now + UNHEARD;
+        hub.say(Speaker::Party(0), write(&Between::Ask { program: FILLING }));
+    }
+
+    /// Party 0 proposes a filling, if one is due.
+    pub(super) fn propose_filling(&mut self, hub: &mut Hub, now: Instant) {
+        let is_due = self.fills.is_low && now >= self.fills.not_before;
+        let Some(level) = self.fills.level.clone().filter(|_| is_due) else { return };
+        if self.has_room_to_fill()
+            && self.begins_runs(hub)
+            && let Some(lane) = self.free_lane(hub)
+        {
+            self.propose_run(hub, lane, Next::of_parties(FILLING, level), now);
+        }
+    }
+
+    /// Why this party doesn't fill up to this level.
+    pub(super) fn other_level(&self, level: &str) -> Option<String> {
+        let first = &self.names[0];
+        match &self.fills.level {
+            Some(own) if own == level => None,
+            // What is shown of it at other parties is bounded, so what to do comes first.
+            Some(own) => {
+                Some(format!("it fills up to another level ({ALIKE}): to {own}, and {first} to {level}"))
+            }
+            None => Some(format!("it fills no store while it serves ({ALIKE}), and {first} to {level}")),
+        }
+    }
+
+    /// Whether one is proposed or under way.
+    fn is_filling(&self) -> bool {
+        self.runs.values().any(|run| run.proposal.program == FILLING)
+    }
+
+    /// Whether one may begin: it may be an attempt, as every run may, and leaves one to the others.
+    pub(super) fn has_room_to_fill(&self) -> bool {
+        let begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
+        let (fillings, runs): (Vec<_>, Vec<_>) = begun.partition(|run| run.proposal.program == FILLING);
+        fillings.is_empty() && runs.len().max(1) < self.attempts && !self.is_done()
+    }
+}
+
+/// What to do where parties differ.
+const ALIKE: &str = "give all servers the same --fill";
