@@ -471,9 +471,9 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.k + "_x", "x.map"),
         (
             lambda t: t.p - t.group_by().agg(m=("p", "mean")).m,
-            "of 40 and of 1 rows: 'p', .* and 'm'.*\n.*cross",
+            "stand otherwise: 'p', .* the table t, and 'm', .* those of `t.group_by.*\n.*cross",
         ),
-        (lambda t: np.where(t.group_by().agg(m=("p", "max")).m > 3, t.p, 0), "of 1 and of 40"),
+        (lambda t: np.where(t.group_by().agg(m=("p", "max")).m > 3, t.p, 0), "rows that stand otherwise"),
         (lambda t: t.x > 3 and t.p > 3, "can't steer if, and"),
         (lambda t: t.filter("x > 3"), "is a text and no condition\n.*tacit.sql"),
         (lambda t: t.group_by("k").agg({"x": "sum"}), "\n.*name the results"),
@@ -591,3 +591,34 @@ def test_functions_are_alike_under_other_protocols(protocol: str) -> None:
     with tacit.local(protocol) as session:
         got = session(tacit.sql(f"{query} from t", t=table), bank=data)
     same_columns(got, by_duckdb(f"{query} from t", data))
+
+
+@pytest.mark.parametrize(
+    ("value", "use"),
+    [
+        (4, lambda x: x / 2),
+        (4, lambda x: x % 3),
+        (4, abs),
+        (4, np.sqrt),
+        (4, lambda x: x == 4.5),
+        (4, lambda x: x.is_in([])),
+        (2.5, lambda x: x.round(0)),
+        ("p", lambda x: x == "p"),
+        ("p", lambda x: x > "a"),
+        ("p", lambda x: x.map({"p": 3})),
+        (True, lambda x: x & True),
+        (True, lambda x: x | False),
+        ("2020-02-01", lambda x: x.map(lambda word: word[:4])),
+    ],
+)
+def test_a_constant_that_is_null_in_some_rows_stays_null_there(value: Any, use: Callable[[Any], Any]) -> None:
+    def computed(t: Any) -> Any:
+        some = tables.when(t.n > 4, value, None)
+        return tacit.reveal(t.select("id", "n").assign(y=use(some)))
+
+    whole = frame()
+    with tacit.local() as run:
+        got = run(tacit.function(computed).trace(DECLARED), bank=whole).set_index("id")["y"]
+    there = whole.set_index("id")["n"].gt(4).fillna(False).astype(bool)
+    assert got.notna().sort_index().tolist() == there.sort_index().tolist()
+    assert got[there].nunique() == 1

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from tacit._location import fault
 from tacit.errors import ProgramTypeError
-from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made, numeric
+from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
 from tacit.tables.functions import call, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
 
@@ -439,7 +439,7 @@ class Expressions:
     def _cast(self, node: exp.Cast) -> Column:
         value, to = self.column(node.this), node.to
         if value.type.kind == "boolean" and to.is_type(*exp.DataType.INTEGER_TYPES):
-            value = numeric("CAST", value)
+            value = value.astype(int)
         kind = value.type.kind
         if to.is_type("date") and _is_word(value):
             return made("date", day_of(value.type.words[0]))

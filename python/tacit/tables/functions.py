@@ -27,6 +27,7 @@ from tacit.tables.column import (
     as_date,
     as_number,
     both_valid,
+    by_row,
     choose,
     column_of,
     is_public,
@@ -35,11 +36,13 @@ from tacit.tables.column import (
     numeric,
     scaled,
 )
+from tacit.tables.comparisons import COMPARISONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
+@by_row
 def call(name: str, *operands: Any, **options: Any) -> Column:
     """A function of columns by NumPy's name for it, or by Tacit's.
 
@@ -344,6 +347,7 @@ def _remainder(a: Any, b: Any) -> Column:
     return made(kind, remainder(x, _not_zero("%", other, y)), places=places, valid=_by(one, other))
 
 
+@by_row
 def cut_quotient(a: Any, b: Any) -> Column:
     """SQL's `a // b` of integers: what is behind the point is cut off."""
     one, x, other, y, _, _ = _divided("//", a, b)
@@ -352,6 +356,7 @@ def cut_quotient(a: Any, b: Any) -> Column:
     return made("integer", where(below, -size, size), valid=_by(one, other))
 
 
+@by_row
 def cut_remainder(a: Any, b: Any) -> Column:
     """What a quotient that is cut off leaves, as SQL's MOD and `np.fmod`: of the sign of `a`."""
     one, x, other, y, kind, places = _divided("mod", a, b)
@@ -489,16 +494,6 @@ def _no_nulls(a: Any, copy: bool = True, nan: Any = 0) -> Column:  # noqa: ARG00
     return column_of(a).fill_null(nan)
 
 
-def _both(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Column]:
-    """An operator, one of whose operands is a column."""
-
-    def applied(a: Any, b: Any) -> Column:
-        made_of: Column = apply(column_of(a), b)
-        return made_of
-
-    return applied
-
-
 def _of_real_columns() -> dict[str, Callable[..., Column]]:
     """Functions of numbers that are defined for all."""
     functions: dict[str, Callable[[Tensor], Tensor]] = {
@@ -559,20 +554,7 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
     "divide": _quotient,
     "negative": lambda a: -column_of(a),
     "positive": column_of,
-    "less": _both(operator.lt),
-    "less_equal": _both(operator.le),
-    "greater": _both(operator.gt),
-    "greater_equal": _both(operator.ge),
-    "equal": _both(operator.eq),
-    "not_equal": _both(operator.ne),
-    "logical_and": _both(operator.and_),
-    "bitwise_and": _both(operator.and_),
-    "logical_or": _both(operator.or_),
-    "bitwise_or": _both(operator.or_),
-    "logical_xor": _both(operator.xor),
-    "bitwise_xor": _both(operator.xor),
-    "logical_not": lambda a: ~column_of(a),
-    "invert": lambda a: ~column_of(a),
+    **COMPARISONS,
 }
 """What NumPy's functions, and Tacit's, are for columns."""
 

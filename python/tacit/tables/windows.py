@@ -104,7 +104,7 @@ def windowed(
             looked.append(back)
         value = looked[0] / looked[1] if how == "mean" else looked[0]
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
-    return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
+    return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()), rows=None)
 
 
 def _frame(rows: int | str | Frame | None) -> Frame:
