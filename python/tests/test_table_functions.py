@@ -622,3 +622,34 @@ def test_a_constant_that_is_null_in_some_rows_stays_null_there(value: Any, use: 
     there = whole.set_index("id")["n"].gt(4).fillna(False).astype(bool)
     assert got.notna().sort_index().tolist() == there.sort_index().tolist()
     assert got[there].nunique() == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "g", "rows"),
+    [
+        (
+            tables.integer(-(2**41), 2**41),
+            tables.integer(0, 2000),
+            [(2**40, 1), (-(2**40), 7), (2**33, 4), (7, 2), (3, 0), (2**31, 1), (2**31 - 1, 1)],
+        ),
+        (
+            tables.decimal(2, 0, 1e9),
+            tables.decimal(2, 0, 100),
+            [(1e9, 0.01), (1e8, 0.02), (1e9, 0.5), (21474836.47, 0.01), (5.5, 2), (3, 0)],
+        ),
+        (
+            tables.number(-(2**30), 2**30),
+            tables.number(0, 1),
+            [(2**30, 0.25), (-(2**30), 2**-16), (2**30, 0.75), (5, 0), (1, 2**-16)],
+        ),
+    ],
+)
+def test_quotients_that_have_no_room_are_null(x: Any, g: Any, rows: list[tuple[float, float]]) -> None:
+    declared = tacit.table("bank", {"x": x, "g": g}, rows=len(rows) + 1)
+    plan = tacit.function(lambda t: tacit.reveal(t.assign(y=t.x / t.g))).trace(declared)
+    with tacit.local() as run:
+        got = run(plan, bank=pd.DataFrame(rows, columns=["x", "g"])).astype(float)
+    exact = got["x"] / got["g"].replace(0, np.nan)
+    expected = exact.where(exact.abs() < 2**31)
+    assert 1 < expected.isna().sum() < len(rows)
+    np.testing.assert_allclose(got["y"], expected, rtol=0, atol=2**-17)

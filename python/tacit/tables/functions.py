@@ -41,6 +41,9 @@ from tacit.tables.comparisons import COMPARISONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+ROOM = 1 << 47
+"""Steps at which quotients end."""
+
 
 @by_row
 def call(name: str, *operands: Any, **options: Any) -> Column:
@@ -126,7 +129,10 @@ def _units(column: Column) -> int:
 
 
 def _quotient(a: Any, b: Any) -> Column:
-    """To the nearest step of fixed(16), or of the finer operand; null where the divisor is 0."""
+    """To the nearest step of fixed(16), or of the finer operand.
+
+    Null where the divisor is 0, and where the quotient is 2**47 steps or more, for which there is no room.
+    """
     one, other = numeric("`/`", a), numeric("`/`", b)
     valid = both_valid(one, other)
     if is_public(other):
@@ -144,7 +150,7 @@ def _quotient(a: Any, b: Any) -> Column:
     if not is_public(other) and other.type.low <= 0 <= other.type.high:
         there = other.value != 0
         valid = there if valid is None else valid & there
-    return made("number", quotient, places=quotient.dtype.bits, valid=valid)
+    return _as_column(quotient, valid)
 
 
 # Of real numbers.
@@ -225,6 +231,12 @@ def _power(a: Any, b: Any) -> Column:
 
 
 def _as_column(value: Tensor, valid: Tensor | None) -> Column:
+    """Numbers where they have a value, which a quotient at its end has not."""
+    raw = _elementary.raw_of(value)
+    for end in (-ROOM, ROOM - 1):
+        if end in (raw._kind.low, raw._kind.high):
+            inside = raw != end
+            valid = inside if valid is None else valid & inside
     return made("number", value, places=value.dtype.bits, valid=valid)
 
 

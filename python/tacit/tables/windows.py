@@ -12,7 +12,7 @@ from tacit._location import fault
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
-from tacit.tables.groups import _back, _check, _neutral, _raw, _there
+from tacit.tables.groups import _back, _check, _mean, _neutral, _raw, _there
 from tacit.tables.orders import wish
 from tacit.tables.sorting import (
     differs_from_previous,
@@ -102,7 +102,10 @@ def windowed(
             if rows == "all" or peers:
                 back = _spread_back(back, starts if rows == "all" else alike)
             looked.append(back)
-        value = looked[0] / looked[1] if how == "mean" else looked[0]
+        value = looked[0]
+        if how == "mean":
+            count = looked[1].value
+            value = _mean(value, _raw(value), count, count != 0)
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()), rows=None)
 
