@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
+from tacit.tables.constructs import checked, ordered_by, refused
+from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.windows import BESIDE, HOWS, Frame, windowed
 
 if TYPE_CHECKING:

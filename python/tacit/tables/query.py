@@ -10,15 +10,8 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.expressions import (
-    AGGREGATES,
-    Expressions,
-    checked,
-    conjuncts,
-    ordered_by,
-    refused,
-    sources_of,
-)
+from tacit.tables.constructs import checked, conjuncts, ordered_by, refused, sources_of
+from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
 from tacit.tables.over import with_windows

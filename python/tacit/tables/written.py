@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.tables.expressions import refused
+from tacit.tables.constructs import refused
 
 _BOOLS = exp.LogicalOr, exp.LogicalAnd
 _ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
