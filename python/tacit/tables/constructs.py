@@ -13,7 +13,8 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Concat: "write x || 'word' for a category x",
     exp.Interval: "add days, as an integer: x + 30",
     exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, BOOL_OR, BOOL_AND are aggregates here",
+    exp.RegrIntercept: "it is AVG(y) - REGR_SLOPE(y, x) * AVG(x), after the run",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, BOOL_AND are aggregates here",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
     exp.Null: "nothing is equal to NULL: write x IS NULL",
@@ -41,9 +42,21 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Div: {"typed", "safe"},
     exp.DPipe: {"safe"},
     exp.Select: {
-        *("with_", "distinct", "from_", "joins", "where", "group", "having", "qualify", "order", "limit")
+        *(
+            "with_",
+            "distinct",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "qualify",
+            "order",
+            "limit",
+            "offset",
+        )
     },
-    exp.Union: {"with_", "distinct", "order", "limit"},
+    exp.Union: {"with_", "distinct", "order", "limit", "offset"},
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
     exp.Lag: {"offset"},
@@ -94,6 +107,7 @@ _CLAUSES: tuple[type[exp.Expr], ...] = (
     exp.Order,
     exp.Ordered,
     exp.Limit,
+    exp.Offset,
     exp.Fetch,
 )
 
@@ -104,7 +118,6 @@ _PARTS = {
     "default": "write COALESCE(..., value), which stands for nulls, too",
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",
-    "offset": "take more rows with LIMIT, and leave some out after the run",
     "sample": "let owners take samples before they share",
     "using": "write ON a.x = b.x",
 }
@@ -133,17 +146,9 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 
 
 def ordered_by(node: exp.Expr) -> list[exp.Ordered]:
-    """What ORDER BY names, of a query or a window.
-
-    Raises:
-        ProgramTypeError: It puts nulls first.
-    """
+    """What ORDER BY names, of a query or a window."""
     order = node.args.get("order")
-    ordered = [] if order is None else list(order.expressions)
-    for one in ordered:
-        if one.args.get("nulls_first"):
-            raise refused(one, "puts nulls first", "nulls are last")
-    return ordered
+    return [] if order is None else list(order.expressions)
 
 
 def sources_of(node: exp.Expr) -> set[str]:

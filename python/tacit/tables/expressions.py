@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
 from tacit.tables.constructs import checked, refused
-from tacit.tables.functions import call, cut_quotient, cut_remainder
+from tacit.tables.functions import call, correlation, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
+from tacit.tables.written import CORRELATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,6 +191,8 @@ class Expressions:
         raise refused(node, hint="differences in days, months, quarters and years are known")
 
     def _anonymous(self, node: exp.Anonymous) -> Column:
+        if node.this == CORRELATION:
+            return correlation(*map(self.column, node.expressions))
         name = str(node.this).lower()
         if name in ("date_part", "datepart") and len(node.expressions) == 2:
             return self._part_of(node, str(node.expressions[0].name), self.column(node.expressions[1]))

@@ -98,8 +98,13 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
 
     partition = [named(one) for one in node.args.get("partition_by") or ()]
     ordered = ordered_by(node)
-    order = [named(one.this) for one in ordered]
-    down = [bool(one.args.get("desc")) for one in ordered]
+    order, down = [], []
+    for one in ordered:
+        if one.args.get("nulls_first"):
+            order.append(named(exp.Not(this=exp.Is(this=one.this.copy(), expression=exp.Null()))))
+            down.append(False)
+        order.append(named(one.this))
+        down.append(bool(one.args.get("desc")))
     how, source = _what(node)
     column = None if source is None else named(source)
     rows: Any = None

@@ -382,18 +382,34 @@ class Query:
 
     def _ended(self, table: Table, node: exp.Expr, order: Sequence[str]) -> Table:
         """In the order that is asked for, and no more rows than are."""
-        ordered = ordered_by(node)
+        names, ordered = list(table.columns), ordered_by(node)
+        keys: list[str] = []
+        down = []
+        for name, one in zip(order, ordered, strict=True):
+            if one.args.get("nulls_first"):
+                # Whether there is a value, first where there is none.
+                keys.append(f"{len(keys)} {names}")
+                down.append(False)
+                table = table.assign(**{keys[-1]: table[name].not_null()})
+            keys.append(name)
+            down.append(bool(one.args.get("desc")))
         if ordered:
-            down = [bool(one.args.get("desc")) for one in ordered]
             with self._clause(node.args["order"]):
-                table = table.order_by(*order, descending=down)
-        limit = node.args.get("limit")
-        if limit is not None:
-            if not isinstance(limit.expression, exp.Literal):
-                raise refused(limit, "has no number that everybody knows")
-            with self._clause(limit):
-                table = table.limit(int(limit.expression.this))
+                table = table.order_by(*keys, descending=down).select(*names)
+        limit, offset = (_number_of(node.args.get(part)) for part in ("limit", "offset"))
+        if limit is not None or offset:
+            with self._clause(node.args["offset" if limit is None else "limit"]):
+                table = table.limit(len(table) if limit is None else limit, offset=offset or 0)
         return table
+
+
+def _number_of(node: exp.Expr | None) -> int | None:
+    """How many rows LIMIT or OFFSET names."""
+    if node is None:
+        return None
+    if not isinstance(node.expression, exp.Literal):
+        raise refused(node, "has no number that everybody knows")
+    return int(node.expression.this)
 
 
 def check_tables(query: exp.Expr, known: Collection[str]) -> None:

@@ -305,17 +305,20 @@ class Table(Unknown):
         return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
-    def limit(self, rows: int) -> Table:
+    def limit(self, rows: int, *, offset: int = 0) -> Table:
         """The first so many rows that count; after `order_by`, of its order. The bound is theirs.
 
+        With `offset` as many are left out before them.
         Without an order they are first by what is in them, as far as an order isn't known: a sort.
         """
         if type(rows) is not int or rows < 1:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
-        if rows >= len(self):
+        if type(offset) is not int or not 0 <= offset < len(self):
+            raise fault(ProgramError, f"offset={offset!r} of up to {len(self)} rows leaves none")
+        if rows >= len(self) and not offset:
             return self._with(rows=None)
         table = self.settled()
-        cut = [tensor[:rows] for tensor in table.tensors()]
+        cut = [tensor[offset : offset + rows] for tensor in table.tensors()]
         return table.with_tensors(cut, table.facts)
 
     @at_one_line
