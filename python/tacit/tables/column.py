@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import where
 from tacit._handles import Unknown
-from tacit._location import caller, fault
+from tacit._location import fault
 from tacit._tensor import Tensor
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import dates as _dates
 from tacit.tables import words as _words
 from tacit.tables.instead import OF_COLUMNS, no_attribute
+from tacit.tables.rows import Rows, by_row
 from tacit.tables.types import ColumnType, Kind, day_of, halves, hash_of
 
 if TYPE_CHECKING:
@@ -29,59 +28,6 @@ MOST_PLACES = 18
 
 EXACT_PLACES = 9
 """Decimal places of public numbers that count as decimals; others are numbers."""
-
-P = ParamSpec("P")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Which rows columns are of, and where each stands: columns go together if they have the same object.
-
-    What keeps rows where they are, as a filter does, keeps it; what may move them makes another one.
-    """
-
-    said: str
-    """What an error calls them."""
-
-    @staticmethod
-    def here() -> Rows:
-        """Those that the user's expression makes."""
-        file, line, text = caller()
-        return Rows(f"`{text if len(text) < 60 else text[:57] + '...'}` ({file}:{line})")
-
-
-def by_row(function: Callable[P, Column]) -> Callable[P, Column]:
-    """A function that computes each row of its result of the same row of columns, which it marks so.
-
-    Columns of different rows are refused: they might be of one length, and give wrong values.
-    """
-
-    @functools.wraps(function)
-    def called(*args: P.args, **options: P.kwargs) -> Column:
-        given = [
-            one for one in (*args, *options.values()) if isinstance(one, Column) and one.rows is not None
-        ]
-        for other in given[1:]:
-            refuse_other_rows(given[0].said(), given[0].rows, other.said(), other.rows)
-        result = function(*args, **options)
-        if given and result.rows is None and not is_public(result):
-            result.rows = given[0].rows
-        return result
-
-    return called
-
-
-def refuse_other_rows(one: str, rows: Rows | None, other: str, others: Rows | None) -> None:
-    """Refuses two columns, or a column and a table, whose rows don't stand side by side."""
-    if rows is not others:
-        raise fault(
-            ProgramError,
-            f"rows that stand otherwise: {one} has those of {rows and rows.said}, and {other} those of "
-            f"{others and others.said}",
-            "sorts, joins, groups, windows, unions and limits move rows: take columns of their result, s = t."
-            'order_by("c"); s[s.x > 1], or compute before, t.assign(y=...); of two tables join one first, '
-            'how="cross" puts one row beside all others',
-        )
 
 
 class Column(Unknown):
@@ -304,6 +250,11 @@ class Column(Unknown):
     def weekday(self) -> Column:
         """The day of a date in its week, from 0, Monday, to 6, Sunday."""
         return _dates.weekday(self)
+
+    @by_row
+    def start_of(self, unit: str) -> Column:
+        """The first day of the "year", "quarter", "month" or "week" (a Monday) that a date is in."""
+        return _dates.start_of(self, unit)
 
     @by_row
     def like(self, pattern: str) -> Column:

@@ -11,18 +11,22 @@ _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
     exp.Concat: "write x || 'word' for a category x",
-    exp.Interval: "add days, as an integer: x + 30",
-    exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
+    exp.Interval: "add days or weeks to a date: x + INTERVAL 30 DAY, or x + 30",
     exp.RegrIntercept: "it is AVG(y) - REGR_SLOPE(y, x) * AVG(x), after the run",
-    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, BOOL_AND are aggregates here",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, BOOL_AND work",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
+    exp.Var: "name the columns",
     exp.Null: "nothing is equal to NULL: write x IS NULL",
 }
 
 
 _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Like: {"negate"},
+    exp.ILike: {"negate"},
+    exp.Interval: {"unit"},
+    exp.TimestampTrunc: {"unit"},
+    exp.DateTrunc: {"unit"},
     exp.Is: {"negate"},
     exp.Between: {"low", "high"},
     exp.In: {"query"},

@@ -11,8 +11,10 @@ from sqlglot import exp
 
 from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
 from tacit.tables.constructs import checked, refused
-from tacit.tables.functions import call, correlation, cut_quotient, cut_remainder
+from tacit.tables.correlation import correlation
+from tacit.tables.functions import call, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
+from tacit.tables.words import matcher
 from tacit.tables.written import CORRELATION
 
 if TYPE_CHECKING:
@@ -118,6 +120,8 @@ class Expressions:
                 return column_of(_PUBLIC[type(node)](*map(_exactly, operands)))
             made_of: Column = make(*operands)
             return made_of
+        if type(node) in _WORDS:
+            return self._of_words(node)
         if type(node) in _FUNCTIONS:
             return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -238,6 +242,13 @@ class Expressions:
         found = self._matched(node)
         return ~found if node.args.get("negate") else found
 
+    def _ilike(self, node: exp.ILike) -> Column:
+        if not isinstance(node.expression, exp.Literal):
+            raise refused(node, "has no pattern that everybody knows")
+        matches = matcher(node.expression.this.lower())
+        found = self._worded(node, self.column(node.this), lambda word: matches(word.lower()))
+        return ~found if node.args.get("negate") else found
+
     def _matched(self, node: exp.Like) -> Column:
         pattern = node.expression
         if not isinstance(pattern, exp.Literal):
@@ -302,7 +313,7 @@ class Expressions:
         kind = value.type.kind
         if to.is_type("date") and _is_word(value):
             return made("date", day_of(value.type.words[0]))
-        if to.is_type("date") and kind == "date":
+        if to.is_type(*exp.DataType.TEMPORAL_TYPES) and kind == "date":
             return value
         if to.is_type(*exp.DataType.TEXT_TYPES) and kind in ("category", "text"):
             return value
@@ -327,6 +338,20 @@ class Expressions:
         if make is None:
             raise refused(node, hint=f"dates have {', '.join(_DATES)} here")
         return make(value)
+
+    def _timestamptrunc(self, node: exp.Expr) -> Column:
+        return self.column(node.this).start_of(node.args["unit"].name.lower())
+
+    _datetrunc = _timestamptrunc
+
+    def _interval(self, node: exp.Interval) -> Column:
+        """So many days, beside a date."""
+        around, unit = node.parent, str(node.args.get("unit") or "").lower().rstrip("s")
+        beside = isinstance(around, (exp.Add, exp.Sub)) and around.this.is_type(*exp.DataType.TEMPORAL_TYPES)
+        known = isinstance(node.this, exp.Literal) and node.this.this.isdecimal()
+        if not beside or not known or unit not in ("day", "week"):
+            raise refused(node)
+        return column_of(int(node.this.this) * (7 if unit == "week" else 1))
 
     def _year(self, node: exp.Year) -> Column:
         return self.column(node.this).year()
@@ -354,17 +379,21 @@ class Expressions:
         last = None if length is None else max(first + int(length.this), 0)
         return self._worded(node, self.column(node.this), lambda word: word[max(first, 0) : last])
 
-    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], str]) -> Column:
-        """A category of other words."""
+    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], Any]) -> Column:
+        """What a function makes of a category's words."""
         if column.type.kind != "category":
             raise refused(node, f"is about {column.said()} of no words that everybody knows")
         return column.map(change)
 
-    def _upper(self, node: exp.Upper) -> Column:
-        return self._worded(node, self.column(node.this), str.upper)
-
-    def _lower(self, node: exp.Lower) -> Column:
-        return self._worded(node, self.column(node.this), str.lower)
+    def _of_words(self, node: exp.Expr) -> Column:
+        """A function of words, and perhaps of a public number or text."""
+        change, given = _WORDS[type(node)], node.args.get("expression")
+        if given is None:
+            return self._worded(node, self.column(node.this), change)
+        if not isinstance(given, exp.Literal):
+            raise refused(node, "has no second part that everybody knows")
+        known = given.this if given.is_string else int(given.this)
+        return self._worded(node, self.column(node.this), lambda word: change(word, known))
 
     def _dpipe(self, node: exp.DPipe) -> Column:
         left, right = self._operands(node)
@@ -402,8 +431,22 @@ _DATES: dict[str, Callable[[Column], Column]] = {
     "day": Column.day,
     "dow": lambda column: (column.weekday() + 1) % 7,
     "isodow": lambda column: column.weekday() + 1,
+    "doy": lambda column: column - column.start_of("year") + 1,
 }
 """Parts of dates."""
+
+_WORDS: dict[type[exp.Expr], Callable[..., Any]] = {
+    exp.Upper: str.upper,
+    exp.Lower: str.lower,
+    exp.Length: len,
+    exp.Trim: lambda word: word.strip(" "),
+    exp.Left: lambda word, count: word[:count],
+    exp.Right: lambda word, count: word[max(len(word) - count, 0) :],
+    exp.StartsWith: str.startswith,
+    exp.EndsWith: str.endswith,
+    exp.Contains: lambda word, part: part in word,
+}
+"""Functions of a category's words."""
 
 
 def _called(node: exp.Expr, name: str, *operands: Column) -> Column:

@@ -13,17 +13,16 @@ from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
 from tacit.tables.column import (
     Column,
-    Rows,
     column_of,
     constant,
     in_each_row,
     is_public,
     made,
-    refuse_other_rows,
     scaled,
 )
 from tacit.tables.facts import Facts
 from tacit.tables.instead import OF_TABLES, no_attribute
+from tacit.tables.rows import Rows, refuse_other_rows
 from tacit.tables.sorting import compact, packed, refuse_texts, sort_rows, words_of
 
 if TYPE_CHECKING:
@@ -342,7 +341,8 @@ class Table(Unknown):
             how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
                 in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
                 what the row before or after has, `rows` places away: null, if there is none; "first",
-                what the first row has.
+                what the first row has; "last", what the last one has; "ntile", in which of `rows` parts of
+                about one length a row is, from 1.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.

@@ -43,6 +43,8 @@ def with_names(query: exp.Expr) -> exp.Expr:
 
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
+    if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
+        return exp.Min(this=node.this.this)
     if isinstance(node, exp.CountIf):
         return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
     if not isinstance(node, exp.Filter) or not isinstance(node.this, _OF_VALUES):
@@ -57,6 +59,8 @@ def of_some_rows(node: exp.Expr) -> exp.Expr:
 
 def written_out(node: exp.Expr) -> exp.Expr:
     """Windows that have a name in each place; variances, correlations and bools by other aggregates."""
+    if isinstance(node, exp.Query) and not node.is_star:
+        _with_all(node)
     if isinstance(node, exp.Select) and node.args.get("windows"):
         return _with_whole_windows(node)
     call = node.this if isinstance(node, exp.Window) else node
@@ -137,6 +141,20 @@ def _share(node: exp.Expr, call: exp.Expr) -> exp.Expr:
     counted.set("this", exp.Rank())
     others = exp.Greatest(this=exp.Sub(this=whole, expression=one), expressions=[one.copy()])
     return exp.paren(exp.Div(this=exp.paren(exp.Sub(this=counted, expression=one.copy())), expression=others))
+
+
+def _with_all(query: exp.Query) -> None:
+    """GROUP BY ALL by what isn't an aggregate, and ORDER BY ALL by all that is shown."""
+    group, order = query.args.get("group"), query.args.get("order")
+    if group is not None and group.args.get("all"):
+        keys = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+        query.set("group", exp.Group(expressions=keys) if keys else None)
+    if order is None:
+        return
+    whole = order.expressions[0]
+    if isinstance(whole.this, exp.Var) and whole.name.upper() == "ALL":
+        places = [exp.Literal.number(place) for place in range(1, len(query.selects) + 1)]
+        order.set("expressions", [exp.Ordered(**{**whole.args, "this": one}) for one in places])
 
 
 def _with_whole_windows(query: exp.Select) -> exp.Select:
