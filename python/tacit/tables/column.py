@@ -68,6 +68,10 @@ class Column(Unknown):
         count = len(self.parts)
         return Column(self.type, tuple(tensors[:count]), tensors[count] if self.valid is not None else None)
 
+    def bare(self) -> Column:
+        """The same column without a word on where it is null."""
+        return self if self.valid is None else Column(self.type.nullable(False), self.parts)
+
     def among(self, rows: Rows) -> Column:
         """The same column as one of these rows."""
         made_of = self if self.rows in (None, rows) else Column(self.type, self.parts, self.valid)

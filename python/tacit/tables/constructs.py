@@ -155,6 +155,11 @@ def ordered_by(node: exp.Expr) -> list[exp.Ordered]:
     return [] if order is None else list(order.expressions)
 
 
+def name_of(column: exp.Column) -> str:
+    """What a column is called among those of several tables."""
+    return f"{column.table}.{column.name}" if column.table else column.name
+
+
 def sources_of(node: exp.Expr) -> set[str]:
     """The tables, by alias, that an expression is about."""
     return {column.table for column in node.find_all(exp.Column)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
-from tacit.tables.constructs import checked, refused
+from tacit.tables.constructs import checked, name_of, refused
 from tacit.tables.correlation import correlation
 from tacit.tables.functions import call, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
@@ -120,6 +120,8 @@ class Expressions:
                 return column_of(_PUBLIC[type(node)](*map(_exactly, operands)))
             made_of: Column = make(*operands)
             return made_of
+        if type(node) in _PARTS:
+            return _DATES[_PARTS[type(node)]](self.column(node.this))
         if type(node) in _WORDS:
             return self._of_words(node)
         if type(node) in _FUNCTIONS:
@@ -203,7 +205,7 @@ class Expressions:
         raise refused(node, f"is not supported: there is no function {name.upper()}")
 
     def _named(self, node: exp.Column) -> Column:
-        name = f"{node.table}.{node.name}" if node.table else node.name
+        name = name_of(node)
         if name not in self.table.columns:
             hint = "beside aggregates columns have to be in GROUP BY; of those that are the same take MIN(x)"
             raise refused(node, "isn't there", hint)
@@ -353,24 +355,6 @@ class Expressions:
             raise refused(node)
         return column_of(int(node.this.this) * (7 if unit == "week" else 1))
 
-    def _year(self, node: exp.Year) -> Column:
-        return self.column(node.this).year()
-
-    def _quarter(self, node: exp.Quarter) -> Column:
-        return self.column(node.this).quarter()
-
-    def _month(self, node: exp.Month) -> Column:
-        return self.column(node.this).month()
-
-    def _day(self, node: exp.Day) -> Column:
-        return self.column(node.this).day()
-
-    def _dayofweek(self, node: exp.DayOfWeek) -> Column:
-        return _DATES["dow"](self.column(node.this))
-
-    def _dayofweekiso(self, node: exp.DayOfWeekIso) -> Column:
-        return _DATES["isodow"](self.column(node.this))
-
     def _substring(self, node: exp.Substring) -> Column:
         start, length = node.args.get("start"), node.args.get("length")
         if not isinstance(start, exp.Literal) or (length is not None and not isinstance(length, exp.Literal)):
@@ -434,6 +418,17 @@ _DATES: dict[str, Callable[[Column], Column]] = {
     "doy": lambda column: column - column.start_of("year") + 1,
 }
 """Parts of dates."""
+
+_PARTS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Day: "day",
+    exp.DayOfWeek: "dow",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "doy",
+}
+"""Functions that give one."""
 
 _WORDS: dict[type[exp.Expr], Callable[..., Any]] = {
     exp.Upper: str.upper,

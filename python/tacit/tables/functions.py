@@ -430,7 +430,7 @@ def _extreme(
         valid = both_valid(a, b)
         if skips:
             valid = None if a.valid is None or b.valid is None else a.valid | b.valid
-            a, b = _bare(a.fill_null(_bare(b))), _bare(b.fill_null(_bare(a)))
+            a, b = a.fill_null(b.bare()).bare(), b.fill_null(a.bare()).bare()
         x, y, kind, places, words = aligned(f"`{name}`", a, b)
         if kind in ("text", "boolean"):
             raise fault(ProgramTypeError, f"`{name}` of {a.said()} and {b.said()}", "use | and & on bools")
@@ -448,11 +448,6 @@ def _extreme(
         return first
 
     return applied
-
-
-def _bare(column: Column) -> Column:
-    """A column without a word on where it is null."""
-    return Column(column.type.nullable(False), column.parts)
 
 
 def _clipped(a: Any, low: Any = None, high: Any = None, **ends: Any) -> Column:

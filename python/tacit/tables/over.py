@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.tables.constructs import checked, ordered_by, refused
+from tacit.tables.constructs import checked, name_of, ordered_by, refused
 from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.windows import BESIDE, HOWS, Frame, windowed
 
@@ -97,8 +97,8 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
 
     def named(inner: exp.Expr) -> str:
         nonlocal table
-        if isinstance(inner, exp.Column) and f"{inner.table}.{inner.name}" in table.columns:
-            return f"{inner.table}.{inner.name}"
+        if isinstance(inner, exp.Column) and name_of(inner) in table.columns:
+            return name_of(inner)
         if inner.sql() not in known:
             column = table.filled(Expressions(table, known).column(inner))
             known[inner.sql()] = name = f"of windows, {len(table.columns)}"

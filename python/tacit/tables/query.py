@@ -10,7 +10,7 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.constructs import checked, conjuncts, ordered_by, refused, sources_of
+from tacit.tables.constructs import checked, conjuncts, name_of, ordered_by, refused, sources_of
 from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
@@ -155,10 +155,10 @@ class Query:
         """Expressions that know of the least and largest values that stand for arrays."""
         known = {}
         for name in table.columns:
-            end, _, of = name.rpartition(" of ")[0].rpartition("."), "", name.rpartition(" of ")[2]
-            if end[2] in ("min", "max"):
-                column = exp.column(of, table=end[0], quoted=True)
-                known[f"{end[2]} of {column.sql()}"] = name
+            before, _, of = name.rpartition(" of ")
+            alias, _, end = before.rpartition(".")
+            if end in ("min", "max"):
+                known[f"{end} of {exp.column(of, table=alias, quoted=True).sql()}"] = name
         return Expressions(table, known)
 
     def _joined(
@@ -222,7 +222,7 @@ class Query:
     def _key(self, table: Table, node: exp.Expr, temporary: list[str]) -> tuple[Table, str]:
         """A column to join by, which is a new one for an expression."""
         if isinstance(node, exp.Column):
-            return table, f"{node.table}.{node.name}"
+            return table, name_of(node)
         name = f"key {len(temporary)}"
         temporary.append(name)
         return table.assign(**{name: self._expressions(table).column(node)}), name
@@ -238,9 +238,7 @@ class Query:
     def _by_subquery(self, table: Table, condition: exp.Expr) -> Table:
         """A condition with a subquery that the optimiser has left: IN, NOT IN."""
         negated = isinstance(condition, exp.Not)
-        inner = condition.this if negated else condition
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
+        inner = (condition.this if negated else condition).unnest()
         query = inner.args.get("query") if isinstance(inner, exp.In) else None
         if query is None:
             raise refused(condition, hint="write it as a join")
@@ -337,7 +335,7 @@ class Query:
         for place, one in enumerate(group):
             text = one.sql()
             if isinstance(one, exp.Column):
-                known[text] = f"{one.table}.{one.name}"
+                known[text] = name_of(one)
                 if known[text] not in table.columns:
                     continue  # It is fetched for groups.
             else:
@@ -431,12 +429,10 @@ def _output_name(node: exp.Expr) -> str:
 
 def _not_null(condition: exp.Expr) -> str:
     """The column that a condition says is not null."""
-    inner = condition.this if isinstance(condition, exp.Not) else None
-    while isinstance(inner, exp.Paren):
-        inner = inner.this
+    inner = condition.this.unnest() if isinstance(condition, exp.Not) else None
     is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
     column = inner.this if is_null and inner is not None else None
-    return f"{column.table}.{column.name}" if isinstance(column, exp.Column) else ""
+    return name_of(column) if isinstance(column, exp.Column) else ""
 
 
 def _keeps_rows(
@@ -447,7 +443,7 @@ def _keeps_rows(
     conditions = where if _how(join) == "inner" else conjuncts(join.args.get("on"))
     pairs = [_equality(one, name) for one in conditions if sources_of(one) <= there | {name}]
     keys = [pair[1] for pair in pairs if pair is not None]
-    columns = [f"{one.table}.{one.name}" for one in keys if isinstance(one, exp.Column)]
+    columns = [name_of(one) for one in keys if isinstance(one, exp.Column)]
     return sources[name].facts.is_unique(columns)
 
 
@@ -493,7 +489,7 @@ def _is_ready(
 
 def _compared_by_owner(table: Table, node: exp.Expr) -> dict[str, Column]:
     """What owners say of a column that only they have: whether it matches patterns."""
-    if not isinstance(node, exp.Column) or f"{node.table}.{node.name}" in table.columns:
+    if not isinstance(node, exp.Column) or name_of(node) in table.columns:
         return {}
     return {
         name.removeprefix(f"{node.table}."): column
@@ -523,9 +519,7 @@ def _less_than_left(
     keys = {pair[1].sql() for one in on for pair in [_equality(one, name)] if pair is not None}
     left, how = [], "left"
     for condition in where:
-        inner = condition.this if isinstance(condition, exp.Not) else condition
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
+        inner = (condition.this if isinstance(condition, exp.Not) else condition).unnest()
         null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
         if null and inner.this.sql() in keys:
             others = [one for one in [*later, *where] if one is not condition and name in sources_of(one)]
@@ -549,8 +543,7 @@ def _needed(table: Table, later: Sequence[exp.Expr], keys: Any = ()) -> Table:
     names = set(keys)
     for node in later:
         for column in node.find_all(exp.Column):
-            known = f"{column.table}.{column.name}"
-            names |= {known, *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
+            names |= {name_of(column), *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
             names |= {
                 name
                 for name, one in table.columns.items()

@@ -205,10 +205,7 @@ class Table(Unknown):
         table = self
         for name in chosen:
             table = table.filter(self[name].not_null())
-        columns = {
-            name: Column(one.type.nullable(False), one.parts) if name in chosen else one
-            for name, one in table.columns.items()
-        }
+        columns = {name: one.bare() if name in chosen else one for name, one in table.columns.items()}
         # What isn't null was in order among nulls.
         order = () if set(chosen) & set(table.facts.order) else table.facts.order
         return table._with(columns=columns, facts=replace(table.facts, order=order))
