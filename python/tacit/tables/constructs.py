@@ -60,7 +60,9 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
             "offset",
         )
     },
-    exp.Union: {"with_", "distinct", "order", "limit", "offset"},
+    **dict.fromkeys(
+        (exp.Union, exp.Except, exp.Intersect), {"with_", "distinct", "order", "limit", "offset"}
+    ),
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
     exp.Lag: {"offset"},
@@ -96,7 +98,7 @@ def checked_clauses(query: exp.Expr) -> None:
 
 _CLAUSES: tuple[type[exp.Expr], ...] = (
     exp.Select,
-    exp.Union,
+    exp.SetOperation,
     exp.Subquery,
     exp.Table,
     exp.TableAlias,

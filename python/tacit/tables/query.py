@@ -43,22 +43,34 @@ class Query:
         Raises:
             ProgramError: It can't be computed, or only with a bound that isn't there.
         """
-        if not isinstance(node, (exp.Select, exp.Union, exp.Subquery)):
+        if not isinstance(node, (exp.Select, exp.SetOperation, exp.Subquery)):
             raise refused(node, hint="write SELECT ... FROM ...")
         inner = Query({**self.tables}, self.matches, self.clauses)
         for one in node.ctes:
             inner.tables = {**inner.tables, one.alias: inner.table(one.this)}
         if isinstance(node, exp.Subquery):
             return inner.table(node.this)
-        if isinstance(node, exp.Union):
-            return inner._union(node)
+        if isinstance(node, exp.SetOperation):
+            return inner._united(node)
         return inner._select(node)
 
-    def _union(self, node: exp.Union) -> Table:
+    def _united(self, node: exp.SetOperation) -> Table:
         left, right = self.table(node.left), self.table(node.right)
-        names = dict(zip(right.columns, left.columns, strict=False))
-        both = left.union(right.rename(names).select(*left.columns))
-        both = both.distinct() if node.args.get("distinct") else both
+        names = list(left.columns)
+        right = right.rename(dict(zip(right.columns, names, strict=False))).select(*names)
+        if isinstance(node, exp.Union):
+            both = left.union(right)
+            both = both.distinct() if node.args.get("distinct") else both
+        elif not node.args.get("distinct"):
+            raise refused(node, "counts how often rows are there", "leave ALL out, or GROUP BY both and join")
+        else:
+            # In groups nulls are equal, as here. Of how many rows of each side a group is, tells.
+            here, there = (f"{side} {names}" for side in ("left", "right"))
+            both = left.assign(**{here: 1, there: 0}).union(right.assign(**{here: 0, there: 1}))
+            both = both.group_by(*names).agg(**{side: (side, "sum") for side in (here, there)})
+            also = both[there] > 0
+            also = also if isinstance(node, exp.Intersect) else ~also
+            both = both.filter((both[here] > 0) & also).select(*names)
         order = [_output_name(one.this) for one in ordered_by(node)]
         return self._ended(both, node, order)
 

@@ -30,7 +30,7 @@ _Make: TypeAlias = "Callable[[type[exp.AggFunc], exp.Expr], exp.Expr]"
 def with_names(query: exp.Expr) -> exp.Expr:
     """A query whose result calls what has no name as it is written: `sum(x)`."""
     shown = query
-    while isinstance(shown, (exp.Union, exp.Subquery)):
+    while isinstance(shown, (exp.SetOperation, exp.Subquery)):
         shown = shown.this
     if isinstance(shown, exp.Select):
         texts = [one.output_name or one.sql(dialect="duckdb").lower() for one in shown.expressions]
