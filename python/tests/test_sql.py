@@ -124,7 +124,7 @@ QUERIES = [
     "select ward, days > 20 as long, stddev(days) as s, count(*) filter (where days > 3) as n from stays "
     "group by all order by all desc nulls first",
     "select id from stays except select id from people",
-    "select ward, days > 25 as long from stays where id > 9 except select ward, false from stays order by ward",
+    "select ward, days > 25 as x from stays where id > 9 except select ward, false from stays order by ward",
     "select id, dose > 0 as d from stays intersect select id, smokes from people",
     "select ward from stays intersect select ward from stays where days > 40 order by 1 nulls first limit 2",
     "select id, any_value(age) as a, count(*) as n from people group by id",
@@ -251,7 +251,7 @@ def test_random_filters_and_groups() -> None:
         ("select s.id, p.id from stays s join people p on s.id = p.id", "has the name of another"),
         ("select id, days from stays union by name select days, id from stays", "BY_NAME"),
         ("select id from stays except all select id from people", "Except .* how often rows"),
-        ("select id, days from stays intersect select id from people", "need columns of the same names"),
+        ("select id, days from stays intersect select id from people", "column mismatch"),
         ("select id from stays group by rollup (id)", "Rollup"),
         ("select distinct ward from stays order by days", "DISTINCT leaves out"),
         ("select days, id as days from stays", "has the name of another"),

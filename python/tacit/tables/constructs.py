@@ -21,6 +21,8 @@ _INSTEAD: dict[type[exp.Expr], str] = {
 }
 
 
+_ENDED = {"with_", "distinct", "order", "limit", "offset"}
+
 _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Like: {"negate"},
     exp.ILike: {"negate"},
@@ -45,24 +47,10 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
     exp.DPipe: {"safe"},
-    exp.Select: {
-        *(
-            "with_",
-            "distinct",
-            "from_",
-            "joins",
-            "where",
-            "group",
-            "having",
-            "qualify",
-            "order",
-            "limit",
-            "offset",
-        )
-    },
-    **dict.fromkeys(
-        (exp.Union, exp.Except, exp.Intersect), {"with_", "distinct", "order", "limit", "offset"}
-    ),
+    exp.Select: {"from_", "joins", "where", "group", "having", "qualify", *_ENDED},
+    exp.Union: _ENDED,
+    exp.Except: _ENDED,
+    exp.Intersect: _ENDED,
     exp.Join: {"on", "side", "kind"},
     exp.Ordered: {"desc", "nulls_first"},
     exp.Lag: {"offset"},
