@@ -220,7 +220,8 @@ QUERIES = {
     "date_diff('day', day, \"end\"), date_diff('month', day, \"end\"), date_diff('year', day, \"end\"), "
     "datediff('quarter', day, date '2001-01-01'), \"end\" - day, day + 30, year(day) * 100 + month(day), "
     "quarter(day), day(day), date_trunc('month', day), date_trunc('week', day), "
-    "date_trunc('quarter', \"end\"), date_trunc('year', day), extract(doy from day), dayofyear(day), day - interval 2 week",
+    "date_trunc('quarter', \"end\"), date_trunc('year', day), extract(doy from day), "
+    "dayofyear(day), day - interval 2 week",
 }
 
 
