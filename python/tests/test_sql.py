@@ -323,3 +323,40 @@ def test_a_group_may_be_called_as_anything() -> None:
     with tacit.local() as run:
         got = run(plan, bank=pd.DataFrame({"value 0": [7, 7, 8], "v": [1, 3, 9]}))
     assert got.sort_values("value 0").to_numpy().tolist() == [[7, 2], [8, 9]]
+
+
+def test_correlations_and_slopes_are_within_what_is_stated() -> None:
+    random = np.random.default_rng(5)
+    rows, groups = 300, 70
+    # Groups of few rows, of which many have the least differences that there are.
+    frame = pd.DataFrame(
+        {
+            "k": random.integers(0, groups, rows),
+            "x": random.integers(0, 4, rows),
+            "y": random.integers(0, 400, rows) / 100,
+            "z": random.integers(9_990, 10_000, rows) * 10,
+        }
+    )
+    kinds = {
+        "k": tables.integer(0, groups - 1),
+        "x": tables.integer(0, 3),
+        "y": tables.decimal(2, 0, 4),
+        "z": tables.integer(0, 100_000),
+    }
+    query = (
+        "select k, corr(x, y) as a, corr(y, z) as b, regr_slope(y, x) as c, covar_samp(y, z) as d, "
+        "covar_pop(x, z) as e, regr_r2(z, x) as f from t group by k order by k"
+    )
+    plan = tacit.sql(query, t=tacit.table("bank", kinds, rows=rows))
+    with tacit.local() as run:
+        got = run(plan, bank=frame)
+    import duckdb
+
+    with duckdb.connect() as base:
+        base.register("t", frame.assign(y=frame["y"].round(2)))
+        expected = base.execute(query).df()
+    for name, most in {"a": 2**-15, "b": 2**-15, "c": 2**-17, "d": 2**-17, "e": 2**-17, "f": 2**-13}.items():
+        known = expected[name].notna()
+        assert known.sum() > groups / 2
+        assert got[name].notna().tolist() == known.tolist(), name
+        np.testing.assert_allclose(got[name][known], expected[name][known], rtol=0, atol=most + 1e-9)
