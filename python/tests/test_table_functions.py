@@ -219,7 +219,9 @@ QUERIES = {
     "extract(day from day), dayofweek(day), extract(isodow from day), date_part('day', \"end\"), "
     "date_diff('day', day, \"end\"), date_diff('month', day, \"end\"), date_diff('year', day, \"end\"), "
     "datediff('quarter', day, date '2001-01-01'), \"end\" - day, day + 30, year(day) * 100 + month(day), "
-    "quarter(day), day(day)",
+    "quarter(day), day(day), date_trunc('month', day), date_trunc('week', day), "
+    "date_trunc('quarter', \"end\"), date_trunc('year', day), extract(doy from day), "
+    "dayofyear(day), day - interval 2 week",
 }
 
 
@@ -374,6 +376,8 @@ def test_ranges_and_types_follow() -> None:
             "bmi": t.d / t.p,
             "day": t.day.day(),
             "weekday": t.end.weekday(),
+            "month": t.day.start_of("month"),
+            "week": t.end.start_of("week"),
             "most": np.fmax(t.i, 3),
             "points": t.k.map({"a": 4, "b": 2.5, "c": 1}),
             "none": np.where(t.b, t.i, None),
@@ -394,6 +398,8 @@ def test_ranges_and_types_follow() -> None:
         "bmi": found["bmi"],
         "day": "integer(1, 31) or null",
         "weekday": "integer(0, 6)",
+        "month": "date(1998-11-01, 2004-02-01) or null",
+        "week": "date(1998-12-28, 2001-12-31)",
         "most": "integer(3, 20)",
         "points": "decimal(1, 4, places=1) or null",
         "none": "integer(-20, 20) or null",
@@ -471,9 +477,9 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.k + "_x", "x.map"),
         (
             lambda t: t.p - t.group_by().agg(m=("p", "mean")).m,
-            "of 40 and of 1 rows: 'p', .* and 'm'.*\n.*cross",
+            "stand otherwise: 'p', .* the table t, and 'm', .* those of `t.group_by.*\n.*cross",
         ),
-        (lambda t: np.where(t.group_by().agg(m=("p", "max")).m > 3, t.p, 0), "of 1 and of 40"),
+        (lambda t: np.where(t.group_by().agg(m=("p", "max")).m > 3, t.p, 0), "rows that stand otherwise"),
         (lambda t: t.x > 3 and t.p > 3, "can't steer if, and"),
         (lambda t: t.filter("x > 3"), "is a text and no condition\n.*tacit.sql"),
         (lambda t: t.group_by("k").agg({"x": "sum"}), "\n.*name the results"),

@@ -359,6 +359,7 @@ def test_order_limit_distinct_and_union() -> None:
     def query(p: Any, s: Any) -> Any:
         return {
             "top": s.order_by("cost", descending=True).limit(4),
+            "next": s.order_by("cost", descending=True).limit(30, offset=4),
             "sorted": s.order_by("ward", "cost", descending=[False, True]).select("ward", "cost"),
             "wards": s.select("ward").distinct(),
             "ids": s.select("id").union(p.select("id")).distinct(),
@@ -367,6 +368,7 @@ def test_order_limit_distinct_and_union() -> None:
 
     got = asked(query, first, second)
     same_rows(got["top"], second.sort_values("cost", ascending=False).head(4), ordered=True)
+    same_rows(got["next"], second.sort_values("cost", ascending=False)[4:], ordered=True)
     ordered = second.sort_values(["ward", "cost"], ascending=[True, False], na_position="last")
     same_rows(got["sorted"], ordered[["ward", "cost"]], ordered=True)
     same_rows(got["wards"], second[["ward"]].drop_duplicates())
@@ -402,7 +404,11 @@ PAY: tuple[dict[str, Any], list[Any]] = (
     [
         lambda t: t.select("dept", "name").order_by("dept"),
         lambda t: t.select("dept", "name").order_by("dept").limit(2),
+        lambda t: t.select("dept", "name").order_by("dept").limit(2, offset=3),
         lambda t: t.select("pay", "name").limit(3),
+        lambda t: t.select("pay", "name").limit(9, offset=5),
+        lambda t: t.window("part", None, "ntile", order_by="dept", rows=3).select("name", "part"),
+        lambda t: t.window("end", "name", "last", partition_by="dept", order_by="pay").select("name", "end"),
         lambda t: t.window("place", None, "count", partition_by="dept").select("name", "place"),
         lambda t: t.select("name").window("place", None, "count"),
     ],

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 import datetime
 import decimal
-import fractions
-import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import where
@@ -18,6 +15,7 @@ from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import dates as _dates
 from tacit.tables import words as _words
 from tacit.tables.instead import OF_COLUMNS, no_attribute
+from tacit.tables.rows import Rows, by_row
 from tacit.tables.types import ColumnType, Kind, day_of, halves, hash_of
 
 if TYPE_CHECKING:
@@ -41,15 +39,20 @@ class Column(Unknown):
     A public value is a column too, whose parts are numbers of Python's; there it stands in every row.
     """
 
-    __slots__ = ("name", "parts", "type", "valid")
+    __slots__ = ("name", "parts", "rows", "type", "valid")
 
     def __init__(self, kind: ColumnType, parts: tuple[Any, ...], valid: Tensor | None = None) -> None:
         # What a table called it when it was last asked for it, so that errors can.
         self.name = ""
         self.type = kind
-        self.parts = parts
+        if valid is not None and not isinstance(parts[0], Tensor):
+            # A public value that isn't in every row is none that everybody knows.
+            parts = in_each_row(Column(kind, parts), valid).parts
+        self.parts: tuple[Any, ...] = parts
         # Where there is a value; everywhere, if it is `None`.
         self.valid = valid
+        # `None` of a public value, and of what isn't a table's yet.
+        self.rows: Rows | None = None
 
     @property
     def value(self) -> Any:
@@ -64,6 +67,16 @@ class Column(Unknown):
         """The same column of other tensors, in the order of `tensors`."""
         count = len(self.parts)
         return Column(self.type, tuple(tensors[:count]), tensors[count] if self.valid is not None else None)
+
+    def bare(self) -> Column:
+        """The same column without a word on where it is null."""
+        return self if self.valid is None else Column(self.type.nullable(False), self.parts)
+
+    def among(self, rows: Rows) -> Column:
+        """The same column as one of these rows."""
+        made_of = self if self.rows in (None, rows) else Column(self.type, self.parts, self.valid)
+        made_of.rows = rows
+        return made_of
 
     def holds(self) -> Any:
         """Where a column of bools is true: neither false nor null."""
@@ -145,58 +158,59 @@ class Column(Unknown):
     # Comparisons and logic.
 
     def __lt__(self, other: Any) -> Column:
-        return _compared("<", self, other, lambda a, b: a < b)
+        return _call("less", self, other)
 
     def __le__(self, other: Any) -> Column:
-        return _compared("<=", self, other, lambda a, b: a <= b)
+        return _call("less_equal", self, other)
 
     def __gt__(self, other: Any) -> Column:
-        return _compared(">", self, other, lambda a, b: a > b)
+        return _call("greater", self, other)
 
     def __ge__(self, other: Any) -> Column:
-        return _compared(">=", self, other, lambda a, b: a >= b)
+        return _call("greater_equal", self, other)
 
     def __eq__(self, other: Any) -> Column:  # type: ignore[override]
-        return _equal(self, column_of(other))
+        return _call("equal", self, other)
 
     def __ne__(self, other: Any) -> Column:  # type: ignore[override]
-        return ~_equal(self, column_of(other))
+        return _call("not_equal", self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __and__(self, other: Any) -> Column:
-        return _logic(self, column_of(other), every=True)
+        return _call("bitwise_and", self, other)
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Column:
-        return _logic(self, column_of(other), every=False)
+        return _call("bitwise_or", self, other)
 
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Column:
-        one = column_of(other)
-        self.holds(), one.holds()
-        return made("boolean", self.value ^ one.value, valid=both_valid(self, one))
+        return _call("bitwise_xor", self, other)
 
     __rxor__ = __xor__
 
     def __invert__(self) -> Column:
-        self.holds()
-        return Column(self.type, (_opposite(self.value),), self.valid)
+        return _call("invert", self)
 
+    @by_row
     def is_null(self) -> Column:
         """Where there is no value."""
         return made("boolean", False if self.valid is None else ~self.valid)
 
+    @by_row
     def not_null(self) -> Column:
         """Where there is a value."""
         return made("boolean", True if self.valid is None else self.valid)
 
+    @by_row
     def fill_null(self, value: Any) -> Column:
         """With a value in the place of nulls."""
         return self if self.valid is None else choose(self.not_null(), self, value)
 
+    @by_row
     def is_in(self, values: Iterable[Any]) -> Column:
         """Whether it is one of some public values."""
         several = list(values)
@@ -216,26 +230,37 @@ class Column(Unknown):
 
     # Days and words.
 
+    @by_row
     def year(self) -> Column:
         """The year of a date: a comparison for each year in its range but one."""
         return _dates.year(self)
 
+    @by_row
     def month(self) -> Column:
         """The month of a date, from 1 to 12: a comparison for each month in its range but one."""
         return _dates.month(self)
 
+    @by_row
     def day(self) -> Column:
         """The day of a date in its month, from 1: a comparison for each month in its range but one."""
         return _dates.day(self)
 
+    @by_row
     def quarter(self) -> Column:
         """The quarter of a date, from 1 to 4: a comparison for each quarter in its range but one."""
         return _dates.quarter(self)
 
+    @by_row
     def weekday(self) -> Column:
         """The day of a date in its week, from 0, Monday, to 6, Sunday."""
         return _dates.weekday(self)
 
+    @by_row
+    def start_of(self, unit: str) -> Column:
+        """The first day of the "year", "quarter", "month" or "week" (a Monday) that a date is in."""
+        return _dates.start_of(self, unit)
+
+    @by_row
     def like(self, pattern: str) -> Column:
         """Whether a category's word matches a pattern of SQL: `%` is any text, `_` a letter.
 
@@ -243,6 +268,7 @@ class Column(Unknown):
         """
         return _words.among(self, _words.matcher(pattern))
 
+    @by_row
     def map(self, change: Callable[[Any], Any] | Mapping[Any, Any]) -> Column:
         """What a function or a dict makes of each value: numbers, words or bools; null where that is `None`.
 
@@ -353,19 +379,19 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, decimal.Decimal)) and value != value
 
 
+@by_row
 def choose(condition: Column, a: Any, b: Any) -> Column:
     """`a` where the condition holds, else `b`; `None` is null."""
     truth = condition.holds()
     a, b = (None if is_missing(one) else one for one in (a, b))
     if a is None or b is None:
         some = column_of(b if a is None else a)
-        there = truth if b is None else _opposite(truth)
+        there = truth if b is None else opposite(truth)
         if isinstance(there, bool):
             return some if there else Column(some.type.nullable(), some.parts, _never(some))
         valid = there if some.valid is None else there & some.valid
         return Column(some.type.nullable(), some.parts, valid)
     left, right = column_of(a), column_of(b)
-    check_lengths(condition, left, right)
     if isinstance(truth, bool):
         return left if truth else right
     x, y, kind, places, words = aligned("a choice", left, right)
@@ -382,7 +408,6 @@ def choose(condition: Column, a: Any, b: Any) -> Column:
 
 def both_valid(*columns: Column) -> Tensor | None:
     """Where all of some columns have a value."""
-    check_lengths(*columns)
     known = [column.valid for column in columns if column.valid is not None]
     result: Tensor | None = None
     for valid in known:
@@ -390,22 +415,32 @@ def both_valid(*columns: Column) -> Tensor | None:
     return result
 
 
-def check_lengths(*columns: Column) -> None:
-    """Refuses columns of tables with other numbers of rows."""
-    secret = [column for column in columns if not is_public(column)]
-    for other in secret[1:]:
-        if len(other.value) != len(secret[0].value):
-            raise fault(
-                ProgramError,
-                f"columns of {len(secret[0].value)} and of {len(other.value)} rows: {secret[0].said()} and "
-                f"{other.said()}",
-                'join their tables first; one row goes beside all others by t.join(other, how="cross")',
-            )
-
-
 def is_public(column: Column) -> bool:
     """Whether a column is one value that everybody knows."""
     return not isinstance(column.value, Tensor)
+
+
+def constant(beside: Tensor, value: Any, rows: int) -> Tensor:
+    """A tensor of a public value in so many rows, or of an array of them."""
+    import numpy as np
+
+    whole = np.full(rows, value) if np.ndim(value) == 0 else value
+    if whole.dtype.kind == "f":
+        return beside._made(beside._at().constant(whole, "fixed", 16))
+    kind = "bool" if whole.dtype == bool else "int"
+    return beside._made(beside._at().constant(whole, kind, 1 if kind == "bool" else 0))
+
+
+def in_each_row(column: Column, beside: Tensor) -> Column:
+    """The same column of tensors, if it is a public value, which then stands in each row of another."""
+    if not is_public(column):
+        return column
+    parts = column.parts
+    if column.type.kind == "boolean":
+        parts = (bool(column.value),)
+    elif column.type.kind == "number":
+        parts = (float(as_number(column)),)
+    return Column(column.type, tuple(constant(beside, part, len(beside)) for part in parts))
 
 
 def as_number(column: Column, bits: int = 16) -> Any:
@@ -501,72 +536,8 @@ def as_date(column: Column) -> Column:
     return made("date", day_of(column.type.words[0]))
 
 
-def _compared(sign: str, a: Column, b: Any, apply: Callable[[Any, Any], Any]) -> Column:
-    other = column_of(b)
-    if a.type.kind == "category" and is_public(other) and other.type.kind == "category":
-        # Words are in order, so that a comparison is with a place among them.
-        word, known = other.type.words[0], a.type.words
-        if sign in ("<", ">="):
-            return made("boolean", apply(a.value, bisect.bisect_left(known, word)), valid=a.valid)
-        return made("boolean", apply(a.value, bisect.bisect_right(known, word) - 1), valid=a.valid)
-    if _is_finer(a, other):
-        # The numbers of a column that are below this one are those up to the next below it.
-        ends = {"<": math.ceil, "<=": math.floor, ">": math.floor, ">=": math.ceil}
-        end = ends[sign](fractions.Fraction(other.value * a.type.unit, other.type.unit))
-        return made("boolean", apply(a.value, end), valid=a.valid)
-    x, y, kind, _, _ = aligned(f"`{sign}`", a, other)
-    if kind == "text":
-        raise fault(
-            ProgramTypeError,
-            f"`{sign}` of {a.said()} and {other.said()} which are shared as hashes",
-            "declare the column as a category",
-        )
-    return made("boolean", apply(x[0], y[0]), valid=both_valid(a, other))
-
-
-def _equal(a: Column, b: Column) -> Column:
-    for one, other in ((a, b), (b, a)):
-        kinds = {one.type.kind, other.type.kind}
-        if kinds == {"category"} and is_public(other) and not is_public(one):
-            return _words.among(one, other.type.words[0].__eq__)
-        if _is_finer(one, other):
-            return made("boolean", False, valid=one.valid)
-    x, y, _, _, _ = aligned("`==`", a, b)
-    result = x[0] == y[0]
-    for one, other in zip(x[1:], y[1:], strict=True):
-        result = result & (one == other)
-    return made("boolean", result, valid=both_valid(a, b))
-
-
-def _is_finer(a: Column, b: Column) -> bool:
-    """Whether `b` is a public number between two of the numbers that `a` may be."""
-    return a.type.kind in ("integer", "decimal") and is_public(b) and b.type.places > a.type.places
-
-
-def _logic(a: Column, b: Column, *, every: bool) -> Column:
-    """`a & b`, or `a | b`: known if one of them decides, else null where one is null."""
-    for one in (a, b):
-        one.holds()
-    x, y = a.value, b.value
-    for known, one in ((x, b), (y, a)):
-        if isinstance(known, bool):
-            return one if known is every else made("boolean", not every)
-    result = x & y if every else x | y
-    if a.valid is None and b.valid is None:
-        return made("boolean", result)
-    decides = [
-        (~one.value if every else one.value)
-        if one.valid is None
-        else one.valid & (~one.value if every else one.value)
-        for one in (a, b)
-    ]
-    valid = both_valid(a, b)
-    # Where an operand is null its value says nothing, but then the other one decides, or the result is null.
-    value = ~(decides[0] | decides[1]) if every else decides[0] | decides[1]
-    return made("boolean", value, valid=decides[0] | decides[1] | valid)
-
-
-def _opposite(value: Any) -> Any:
+def opposite(value: Any) -> Any:
+    """Where a bool, which may be public, doesn't hold."""
     return not value if isinstance(value, bool) else ~value
 
 

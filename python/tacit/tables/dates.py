@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import datetime
 import itertools
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tacit._location import fault
 from tacit._ranges import within
 from tacit._tensor import Tensor
-from tacit.errors import ProgramTypeError
+from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.types import EPOCH, day_of
 
 if TYPE_CHECKING:
     from tacit.tables.column import Column
+
+
+PARTS = {"year": 1, "quarter": 4, "month": 12}
+"""Of how many a year consists."""
 
 
 def year(column: Column) -> Column:
@@ -35,9 +40,24 @@ def quarter(column: Column) -> Column:
 
 def day(column: Column) -> Column:
     """The day in its month, from 1: a comparison for each month in the range but one."""
-    starts = _starts(column, 12)
-    lengths = [after - before for before, after in itertools.pairwise(starts)]
-    return _integer(column, column.value - starts[0] - _count(column, starts[1:], lengths) + 1, 1, 31)
+    return _integer(column, column.value - start_of(column, "month").value + 1, 1, 31)
+
+
+def start_of(column: Column, unit: str) -> Column:
+    """The first day of a part of a year: a comparison for each in the range but one; or of a week."""
+    from tacit.tables.column import made
+
+    if unit == "week":
+        first = column.value - weekday(column).value
+        low, high = (day - (day + EPOCH.weekday()) % 7 for day in (column.type.low, column.type.high))
+    elif unit in PARTS:
+        starts = _starts(column, PARTS[unit])
+        lengths = [after - before for before, after in itertools.pairwise(starts)]
+        first = starts[0] + _count(column, starts[1:], lengths)
+        low, high = (starts[bisect.bisect(starts, end) - 1] for end in (column.type.low, column.type.high))
+    else:
+        raise fault(ProgramError, f"the start of {unit!r}", f"dates have {', '.join(PARTS)} and week here")
+    return made("date", within(first, low, high) if isinstance(first, Tensor) else first, valid=column.valid)
 
 
 def weekday(column: Column) -> Column:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit._location import fault
-from tacit.errors import ProgramTypeError
-from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made, numeric
+from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
+from tacit.tables.constructs import checked, name_of, refused
+from tacit.tables.correlation import correlation
 from tacit.tables.functions import call, cut_quotient, cut_remainder
 from tacit.tables.types import day_of
+from tacit.tables.words import matcher
+from tacit.tables.written import CORRELATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,148 +79,6 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 }
 """Functions of columns, by the name under which they are known."""
 
-_INSTEAD: dict[type[exp.Expr], str] = {
-    exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
-    exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
-    exp.Concat: "write x || 'word' for a category x",
-    exp.Interval: "add days, as an integer: x + 30",
-    exp.TimestampTrunc: "take EXTRACT(YEAR FROM x) and EXTRACT(MONTH FROM x), or both in one number",
-    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, BOOL_OR, BOOL_AND are aggregates here",
-    exp.CurrentDate: "write the date, as DATE '2025-12-31'",
-    exp.Star: "name the columns",
-    exp.Null: "nothing is equal to NULL: write x IS NULL",
-}
-
-
-_ARGUMENTS: dict[type[exp.Expr], set[str]] = {
-    exp.Like: {"negate"},
-    exp.Is: {"negate"},
-    exp.Between: {"low", "high"},
-    exp.In: {"query"},
-    exp.Case: {"ifs", "default"},
-    exp.If: {"true", "false"},
-    exp.Cast: {"to"},
-    exp.TryCast: {"to", "safe"},
-    exp.Column: {"table"},
-    exp.Alias: {"alias"},
-    exp.Literal: {"is_string"},
-    exp.Substring: {"start", "length"},
-    exp.Count: {"big_int"},
-    exp.Greatest: {"ignore_nulls"},
-    exp.Least: {"ignore_nulls"},
-    exp.Round: {"decimals"},
-    exp.DateDiff: {"unit", "date_part_boundary"},
-    exp.Div: {"typed", "safe"},
-    exp.DPipe: {"safe"},
-    exp.Select: {
-        *("with_", "distinct", "from_", "joins", "where", "group", "having", "qualify", "order", "limit")
-    },
-    exp.Union: {"with_", "distinct", "order", "limit"},
-    exp.Join: {"on", "side", "kind"},
-    exp.Ordered: {"desc", "nulls_first"},
-    exp.Lag: {"offset"},
-    exp.Lead: {"offset"},
-    exp.Window: {"partition_by", "order", "spec", "over"},
-    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
-    exp.Table: {"alias"},
-    exp.TableAlias: {"columns"},
-    exp.CTE: {"alias", "materialized"},
-    exp.Subquery: {"alias", "with_"},
-}
-"""What parts of constructs are known, besides what they are about."""
-
-
-def checked(node: exp.Expr) -> None:
-    """Refuses a construct with a part that isn't known: leaving it out would change what is meant."""
-    known = _ARGUMENTS.get(type(node), set()) | {"this", "expression", "expressions"}
-    for part, value in node.args.items():
-        if value and part not in known:
-            raise refused(
-                node, f"has a part that is not supported, {part.upper().strip('_')}", _PARTS.get(part)
-            )
-
-
-def checked_clauses(query: exp.Expr) -> None:
-    """Refuses a query of which any clause has a part that isn't known.
-
-    Joins are looked at when they are computed: the optimiser writes USING as ON.
-    """
-    for node in query.find_all(*_CLAUSES):
-        checked(node)
-
-
-_CLAUSES: tuple[type[exp.Expr], ...] = (
-    exp.Select,
-    exp.Union,
-    exp.Subquery,
-    exp.Table,
-    exp.TableAlias,
-    exp.With,
-    exp.CTE,
-    exp.From,
-    exp.Where,
-    exp.Group,
-    exp.Having,
-    exp.Qualify,
-    exp.Distinct,
-    exp.Order,
-    exp.Ordered,
-    exp.Limit,
-    exp.Fetch,
-)
-
-_PARTS = {
-    "all": "name the columns",
-    "limit_options": "write LIMIT with a number of rows",
-    "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
-    "default": "write COALESCE(..., value), which stands for nulls, too",
-    "laterals": "write a join",
-    "pivots": "write an aggregate with CASE for each column",
-    "offset": "take more rows with LIMIT, and leave some out after the run",
-    "sample": "let owners take samples before they share",
-}
-
-
-def refused(node: exp.Expr, why: str = "is not supported", hint: str | None = None) -> ProgramTypeError:
-    """An error that names a construct."""
-    kind = next((instead for cls, instead in _INSTEAD.items() if isinstance(node, cls)), None)
-    text = node.sql(dialect="duckdb")
-    shown = text if len(text) < 80 else f"{text[:77]}..."
-    hint = hint or kind or "docs/tables.md lists what works; compute it with methods of tables"
-    return fault(ProgramTypeError, f"SQL: {type(node).__name__} in `{shown}` {why}", hint)
-
-
-def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """What has to hold all together."""
-    if condition is None:
-        return []
-    if isinstance(condition, exp.Paren):
-        return conjuncts(condition.this)
-    if isinstance(condition, exp.And):
-        return [*conjuncts(condition.left), *conjuncts(condition.right)]
-    if isinstance(condition, exp.Boolean) and condition.this:
-        return []
-    return [condition]
-
-
-def ordered_by(node: exp.Expr) -> list[exp.Ordered]:
-    """What ORDER BY names, of a query or a window.
-
-    Raises:
-        ProgramTypeError: It puts nulls first.
-    """
-    order = node.args.get("order")
-    ordered = [] if order is None else list(order.expressions)
-    for one in ordered:
-        if one.args.get("nulls_first"):
-            raise refused(one, "puts nulls first", "nulls are last")
-    return ordered
-
-
-def sources_of(node: exp.Expr) -> set[str]:
-    """The tables, by alias, that an expression is about."""
-    return {column.table for column in node.find_all(exp.Column)}
-
 
 @dataclass
 class Expressions:
@@ -260,6 +120,10 @@ class Expressions:
                 return column_of(_PUBLIC[type(node)](*map(_exactly, operands)))
             made_of: Column = make(*operands)
             return made_of
+        if type(node) in _PARTS:
+            return _DATES[_PARTS[type(node)]](self.column(node.this))
+        if type(node) in _WORDS:
+            return self._of_words(node)
         if type(node) in _FUNCTIONS:
             return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -333,13 +197,15 @@ class Expressions:
         raise refused(node, hint="differences in days, months, quarters and years are known")
 
     def _anonymous(self, node: exp.Anonymous) -> Column:
+        if node.this == CORRELATION:
+            return correlation(*map(self.column, node.expressions))
         name = str(node.this).lower()
         if name in ("date_part", "datepart") and len(node.expressions) == 2:
             return self._part_of(node, str(node.expressions[0].name), self.column(node.expressions[1]))
         raise refused(node, f"is not supported: there is no function {name.upper()}")
 
     def _named(self, node: exp.Column) -> Column:
-        name = f"{node.table}.{node.name}" if node.table else node.name
+        name = name_of(node)
         if name not in self.table.columns:
             hint = "beside aggregates columns have to be in GROUP BY; of those that are the same take MIN(x)"
             raise refused(node, "isn't there", hint)
@@ -376,6 +242,13 @@ class Expressions:
 
     def _like(self, node: exp.Like) -> Column:
         found = self._matched(node)
+        return ~found if node.args.get("negate") else found
+
+    def _ilike(self, node: exp.ILike) -> Column:
+        if not isinstance(node.expression, exp.Literal):
+            raise refused(node, "has no pattern that everybody knows")
+        matches = matcher(node.expression.this.lower())
+        found = self._worded(node, self.column(node.this), lambda word: matches(word.lower()))
         return ~found if node.args.get("negate") else found
 
     def _matched(self, node: exp.Like) -> Column:
@@ -438,11 +311,11 @@ class Expressions:
     def _cast(self, node: exp.Cast) -> Column:
         value, to = self.column(node.this), node.to
         if value.type.kind == "boolean" and to.is_type(*exp.DataType.INTEGER_TYPES):
-            value = numeric("CAST", value)
+            value = value.astype(int)
         kind = value.type.kind
         if to.is_type("date") and _is_word(value):
             return made("date", day_of(value.type.words[0]))
-        if to.is_type("date") and kind == "date":
+        if to.is_type(*exp.DataType.TEMPORAL_TYPES) and kind == "date":
             return value
         if to.is_type(*exp.DataType.TEXT_TYPES) and kind in ("category", "text"):
             return value
@@ -468,23 +341,19 @@ class Expressions:
             raise refused(node, hint=f"dates have {', '.join(_DATES)} here")
         return make(value)
 
-    def _year(self, node: exp.Year) -> Column:
-        return self.column(node.this).year()
+    def _timestamptrunc(self, node: exp.Expr) -> Column:
+        return self.column(node.this).start_of(node.args["unit"].name.lower())
 
-    def _quarter(self, node: exp.Quarter) -> Column:
-        return self.column(node.this).quarter()
+    _datetrunc = _timestamptrunc
 
-    def _month(self, node: exp.Month) -> Column:
-        return self.column(node.this).month()
-
-    def _day(self, node: exp.Day) -> Column:
-        return self.column(node.this).day()
-
-    def _dayofweek(self, node: exp.DayOfWeek) -> Column:
-        return _DATES["dow"](self.column(node.this))
-
-    def _dayofweekiso(self, node: exp.DayOfWeekIso) -> Column:
-        return _DATES["isodow"](self.column(node.this))
+    def _interval(self, node: exp.Interval) -> Column:
+        """So many days, beside a date."""
+        around, unit = node.parent, str(node.args.get("unit") or "").lower().rstrip("s")
+        beside = isinstance(around, (exp.Add, exp.Sub)) and around.this.is_type(*exp.DataType.TEMPORAL_TYPES)
+        known = isinstance(node.this, exp.Literal) and node.this.this.isdecimal()
+        if not beside or not known or unit not in ("day", "week"):
+            raise refused(node)
+        return column_of(int(node.this.this) * (7 if unit == "week" else 1))
 
     def _substring(self, node: exp.Substring) -> Column:
         start, length = node.args.get("start"), node.args.get("length")
@@ -494,17 +363,21 @@ class Expressions:
         last = None if length is None else max(first + int(length.this), 0)
         return self._worded(node, self.column(node.this), lambda word: word[max(first, 0) : last])
 
-    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], str]) -> Column:
-        """A category of other words."""
+    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], Any]) -> Column:
+        """What a function makes of a category's words."""
         if column.type.kind != "category":
             raise refused(node, f"is about {column.said()} of no words that everybody knows")
         return column.map(change)
 
-    def _upper(self, node: exp.Upper) -> Column:
-        return self._worded(node, self.column(node.this), str.upper)
-
-    def _lower(self, node: exp.Lower) -> Column:
-        return self._worded(node, self.column(node.this), str.lower)
+    def _of_words(self, node: exp.Expr) -> Column:
+        """A function of words, and perhaps of a public number or text."""
+        change, given = _WORDS[type(node)], node.args.get("expression")
+        if given is None:
+            return self._worded(node, self.column(node.this), change)
+        if not isinstance(given, exp.Literal):
+            raise refused(node, "has no second part that everybody knows")
+        known = given.this if given.is_string else int(given.this)
+        return self._worded(node, self.column(node.this), lambda word: change(word, known))
 
     def _dpipe(self, node: exp.DPipe) -> Column:
         left, right = self._operands(node)
@@ -542,8 +415,33 @@ _DATES: dict[str, Callable[[Column], Column]] = {
     "day": Column.day,
     "dow": lambda column: (column.weekday() + 1) % 7,
     "isodow": lambda column: column.weekday() + 1,
+    "doy": lambda column: column - column.start_of("year") + 1,
 }
 """Parts of dates."""
+
+_PARTS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Day: "day",
+    exp.DayOfWeek: "dow",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "doy",
+}
+"""Functions that give one."""
+
+_WORDS: dict[type[exp.Expr], Callable[..., Any]] = {
+    exp.Upper: str.upper,
+    exp.Lower: str.lower,
+    exp.Length: len,
+    exp.Trim: lambda word: word.strip(" "),
+    exp.Left: lambda word, count: word[:count],
+    exp.Right: lambda word, count: word[max(len(word) - count, 0) :],
+    exp.StartsWith: str.startswith,
+    exp.EndsWith: str.endswith,
+    exp.Contains: lambda word, part: part in word,
+}
+"""Functions of a category's words."""
 
 
 def _called(node: exp.Expr, name: str, *operands: Column) -> Column:

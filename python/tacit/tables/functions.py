@@ -35,11 +35,17 @@ from tacit.tables.column import (
     numeric,
     scaled,
 )
+from tacit.tables.comparisons import COMPARISONS
+from tacit.tables.rows import by_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+ROOM = 1 << 47
+"""Steps at which quotients end."""
 
+
+@by_row
 def call(name: str, *operands: Any, **options: Any) -> Column:
     """A function of columns by NumPy's name for it, or by Tacit's.
 
@@ -123,7 +129,10 @@ def _units(column: Column) -> int:
 
 
 def _quotient(a: Any, b: Any) -> Column:
-    """To the nearest step of fixed(16), or of the finer operand; null where the divisor is 0."""
+    """To the nearest step of fixed(16), or of the finer operand.
+
+    Null where the divisor is 0, and where the quotient is 2**47 steps or more, for which there is no room.
+    """
     one, other = numeric("`/`", a), numeric("`/`", b)
     valid = both_valid(one, other)
     if is_public(other):
@@ -141,7 +150,7 @@ def _quotient(a: Any, b: Any) -> Column:
     if not is_public(other) and other.type.low <= 0 <= other.type.high:
         there = other.value != 0
         valid = there if valid is None else valid & there
-    return made("number", quotient, places=quotient.dtype.bits, valid=valid)
+    return _as_column(quotient, valid)
 
 
 # Of real numbers.
@@ -222,6 +231,12 @@ def _power(a: Any, b: Any) -> Column:
 
 
 def _as_column(value: Tensor, valid: Tensor | None) -> Column:
+    """Numbers where they have a value, which a quotient at its end has not."""
+    raw = _elementary.raw_of(value)
+    for end in (-ROOM, ROOM - 1):
+        if end in (raw._kind.low, raw._kind.high):
+            inside = raw != end
+            valid = inside if valid is None else valid & inside
     return made("number", value, places=value.dtype.bits, valid=valid)
 
 
@@ -344,6 +359,7 @@ def _remainder(a: Any, b: Any) -> Column:
     return made(kind, remainder(x, _not_zero("%", other, y)), places=places, valid=_by(one, other))
 
 
+@by_row
 def cut_quotient(a: Any, b: Any) -> Column:
     """SQL's `a // b` of integers: what is behind the point is cut off."""
     one, x, other, y, _, _ = _divided("//", a, b)
@@ -352,6 +368,7 @@ def cut_quotient(a: Any, b: Any) -> Column:
     return made("integer", where(below, -size, size), valid=_by(one, other))
 
 
+@by_row
 def cut_remainder(a: Any, b: Any) -> Column:
     """What a quotient that is cut off leaves, as SQL's MOD and `np.fmod`: of the sign of `a`."""
     one, x, other, y, kind, places = _divided("mod", a, b)
@@ -413,7 +430,7 @@ def _extreme(
         valid = both_valid(a, b)
         if skips:
             valid = None if a.valid is None or b.valid is None else a.valid | b.valid
-            a, b = _bare(a.fill_null(_bare(b))), _bare(b.fill_null(_bare(a)))
+            a, b = a.fill_null(b.bare()).bare(), b.fill_null(a.bare()).bare()
         x, y, kind, places, words = aligned(f"`{name}`", a, b)
         if kind in ("text", "boolean"):
             raise fault(ProgramTypeError, f"`{name}` of {a.said()} and {b.said()}", "use | and & on bools")
@@ -431,11 +448,6 @@ def _extreme(
         return first
 
     return applied
-
-
-def _bare(column: Column) -> Column:
-    """A column without a word on where it is null."""
-    return Column(column.type.nullable(False), column.parts)
 
 
 def _clipped(a: Any, low: Any = None, high: Any = None, **ends: Any) -> Column:
@@ -487,16 +499,6 @@ def _isnan(a: Any) -> Column:
 
 def _no_nulls(a: Any, copy: bool = True, nan: Any = 0) -> Column:  # noqa: ARG001 (NumPy's arguments)
     return column_of(a).fill_null(nan)
-
-
-def _both(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Column]:
-    """An operator, one of whose operands is a column."""
-
-    def applied(a: Any, b: Any) -> Column:
-        made_of: Column = apply(column_of(a), b)
-        return made_of
-
-    return applied
 
 
 def _of_real_columns() -> dict[str, Callable[..., Column]]:
@@ -559,20 +561,7 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
     "divide": _quotient,
     "negative": lambda a: -column_of(a),
     "positive": column_of,
-    "less": _both(operator.lt),
-    "less_equal": _both(operator.le),
-    "greater": _both(operator.gt),
-    "greater_equal": _both(operator.ge),
-    "equal": _both(operator.eq),
-    "not_equal": _both(operator.ne),
-    "logical_and": _both(operator.and_),
-    "bitwise_and": _both(operator.and_),
-    "logical_or": _both(operator.or_),
-    "bitwise_or": _both(operator.or_),
-    "logical_xor": _both(operator.xor),
-    "bitwise_xor": _both(operator.xor),
-    "logical_not": lambda a: ~column_of(a),
-    "invert": lambda a: ~column_of(a),
+    **COMPARISONS,
 }
 """What NumPy's functions, and Tacit's, are for columns."""
 

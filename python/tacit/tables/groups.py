@@ -278,7 +278,7 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
         columns[name] = _finished(one, sums, counts, some=False)
     nothing: frozenset[str] = frozenset()
     facts = Facts(unique=frozenset((nothing,)), bounds={nothing: 1}, leading=True, settled=nothing)
-    return table._with(columns=columns, valid=table.constant(True, rows=1), facts=facts)
+    return type(table)(columns, table.constant(True, rows=1), facts, table.faults)
 
 
 # Few groups, whose keys everybody knows.
@@ -334,7 +334,7 @@ def _few(
     there, faults = total > 0, table.faults
     if groups is not None and groups < domain:
         faults = (*faults, _beyond(keys, groups, there))
-    return table._with(columns=columns, valid=there, facts=facts, faults=faults)
+    return type(table)(columns, there, facts, faults)
 
 
 def _beyond(keys: Sequence[str], groups: int, there: Tensor) -> Fault:
@@ -559,7 +559,7 @@ def _sorted_rows(
         count = len(column.tensors())
         places[id(column)] = column.with_tensors(left[:count])
         left = left[count:]
-    arranged = table._with(columns={key: places[id(table[key])] for key in keys}, valid=valid, facts=Facts())
+    arranged = type(table)({key: places[id(table[key])] for key in keys}, valid, Facts(), table.faults)
     changed = {
         name: replace(one, column=None if one.column is None else places[id(one.column)])
         for name, one in aggregates.items()

@@ -32,7 +32,7 @@ OF_COLUMNS = {
     "notnull": "use not_null()",
     "fillna": "use fill_null(value)",
     "isin": "use is_in([...])",
-    "dt": "dates have year(), month(), day(), quarter() and weekday() themselves",
+    "dt": 'dates have year(), month(), day(), quarter(), weekday() and start_of("month") themselves',
     "str": "categories have like(pattern) and map(f): f is given each word",
     "apply": "use map(f), or operators and NumPy's functions of the column",
     "replace": "use map(dict), or np.where(x == old, new, x)",
@@ -80,7 +80,7 @@ OF_TABLES = {
     "rolling": 'use window("name", "column", "mean", rows=3, order_by=...)',
     "cumsum": 'use window("name", "column", order_by=...)',
     **dict.fromkeys(("shift", "diff", "pct_change"), 'use window("name", "column", "lag", order_by=...)'),
-    "corr": "take means of x, y, x * x, y * y and x * y by group_by().agg(...), and compute it after the run",
+    "corr": 'use tacit.sql("select corr(x, y) as r from t", t=t), which is a table here',
     "describe": 'use group_by().agg(mean=("column", "mean"), most=("column", "max"))',
     **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "nunique")},
 }

@@ -178,9 +178,7 @@ def _compared(
     if how in ("inner", "semi"):
         # A key that is found isn't null.
         for here in pairs:
-            column = columns[here]
-            if column.valid is not None:
-                columns[here] = Column(column.type.nullable(False), column.parts)
+            columns[here] = columns[here].bare()
     if how in ("inner", "left"):
         for name, called in names.items():
             column = chosen[name] if name in chosen else left[back[name]]
@@ -259,11 +257,7 @@ def _several(
         raise fault(ProgramError, f"matches={matches!r}: a number of rows is needed")
     place = "place among matches"
     # Nulls match nothing.
-    right = (
-        right.drop_nulls(*pairs.values())
-        if any(right[one].valid is not None for one in pairs.values())
-        else right
-    )
+    right = right.drop_nulls(*pairs.values())
     numbered = windowed(right, place, None, "count", tuple(pairs.values()), (), False, None, any_order=True)
     column = numbered[place]
     excess = ((column.value > matches) & numbered.valid).any().reshape(1)
@@ -273,33 +267,27 @@ def _several(
     unique = replace(numbered.facts, unique=numbered.facts.unique | {keys})
     numbered = numbered._with(facts=unique, faults=(*numbered.faults, (message, excess)))
     copies = [left.assign(**{place: number}) for number in range(1, matches + 1)]
-    spread = copies[0]
+    many = copies[0]
     for copy in copies[1:]:
-        spread = spread.union(copy)
-    result = _look_up(spread, numbered, {**pairs, place: place}, how if how != "left" else "inner", names)
+        many = many.union(copy)
+    result = _look_up(many, numbered, {**pairs, place: place}, how if how != "left" else "inner", names)
     result = result.select(*(name for name in result.columns if name != place))
     if how != "left":
         return result
-    rest = _unmatched(left, right, pairs, names, result)
+    rest = _unmatched(left, pairs, result)
     return result.select(*rest.columns).union(rest)
 
 
-def _unmatched(
-    left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], result: Table
-) -> Table:
+def _unmatched(left: Table, pairs: dict[str, str], result: Table) -> Table:
     """Left rows without a match, with nulls."""
-    del right, names
-    rest = joined(left, _keys_of(result, pairs), pairs, "anti", None, "")
+    keys = result.select(*pairs).rename({here: there for here, there in pairs.items() if here != there})
+    rest = joined(left, keys, pairs, "anti", None, "")
     columns = dict(rest.columns)
     for name, column in result.columns.items():
         if name not in columns:
             parts = tuple(rest.constant(_least(column.type, part), len(rest)) for part in column.parts)
             columns[name] = Column(column.type.nullable(), parts, rest.valid & False)
     return rest._with(columns=columns)
-
-
-def _keys_of(result: Table, pairs: Mapping[str, str]) -> Table:
-    return result.select(*pairs).rename({here: there for here, there in pairs.items() if here != there})
 
 
 def _least(kind: ColumnType, part: Tensor) -> Any:
@@ -381,7 +369,7 @@ def _merge(
     if matched:
         # A key that is found isn't null.
         for name in theirs:
-            arrived[name] = Column(arrived[name].type.nullable(False), arrived[name].parts)
+            arrived[name] = arrived[name].bare()
     return _Merged(
         order=order,
         ascends=not any(nulls),

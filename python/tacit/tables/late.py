@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from tacit.tables.constructs import name_of, ordered_by
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -34,24 +36,25 @@ def late_columns(node: exp.Select, sources: Mapping[str, Table]) -> list[Late]:
         sources: The tables that it is about, as their owners gave them, by alias.
     """
     keys = (node.args.get("group") or exp.Group()).expressions
-    keys = (node.args.get("group") or exp.Group()).expressions
     group = [one for one in keys if isinstance(one, exp.Column)]
-    shown = Counter(_name(one) for one in group)
-    for part in [*node.expressions, *(one.this for one in _ordered(node))]:
+    shown = Counter(name_of(one) for one in group)
+    for part in [*node.expressions, *(one.this for one in ordered_by(node))]:
         plain = part.unalias()
         if isinstance(plain, exp.Column):
-            shown[_name(plain)] += 1
+            shown[name_of(plain)] += 1
     # The conditions of tables that the query makes for itself may be about tables of the same name.
-    used = Counter(_name(one) for one in node.find_all(exp.Column))
+    used = Counter(name_of(one) for one in node.find_all(exp.Column))
     found = []
     for alias, table in sources.items():
         own = [one for one in group if one.table == alias]
-        key = next((one for one in own if table.facts.is_unique([_name(one)])), None)
+        key = next((one for one in own if table.facts.is_unique([name_of(one)])), None)
         if key is None:
             continue
-        others = tuple(_name(one) for one in own if one is not key and used[_name(one)] == shown[_name(one)])
+        others = tuple(
+            name_of(one) for one in own if one is not key and used[name_of(one)] == shown[name_of(one)]
+        )
         if others:
-            found.append(Late(alias, _name(key), others))
+            found.append(Late(alias, name_of(key), others))
     return found
 
 
@@ -61,12 +64,3 @@ def fetched(table: Table, late: Sequence[Late], sources: Mapping[str, Table]) ->
         source = sources[one.alias].select(one.key, *one.columns)
         table = table.join(source, on=one.key)
     return table
-
-
-def _name(column: exp.Column) -> str:
-    return f"{column.table}.{column.name}"
-
-
-def _ordered(node: exp.Select) -> list[exp.Expr]:
-    order = node.args.get("order")
-    return [] if order is None else list(order.expressions)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.tables.expressions import AGGREGATES, Expressions, checked, ordered_by, refused
+from tacit.tables.constructs import checked, name_of, ordered_by, refused
+from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.windows import BESIDE, HOWS, Frame, windowed
 
 if TYPE_CHECKING:
@@ -18,11 +19,20 @@ _NUMBERINGS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "count",
     exp.Rank: "rank",
     exp.DenseRank: "dense_rank",
+    exp.Ntile: "ntile",
 }
 
-_BESIDE: dict[type[exp.Expr], str] = {exp.Lag: "lag", exp.Lead: "lead", exp.FirstValue: "first"}
+_BESIDE: dict[type[exp.Expr], str] = {
+    exp.Lag: "lag",
+    exp.Lead: "lead",
+    exp.FirstValue: "first",
+    exp.LastValue: "last",
+}
 
 _FRAMES = "ROWS BETWEEN n PRECEDING AND m FOLLOWING, UNBOUNDED and CURRENT ROW are known"
+
+
+_LAST = "say ORDER BY in it, and ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
 def with_windows(
@@ -63,7 +73,7 @@ def with_windows(
 
 def _counts(node: exp.Window) -> bool:
     """Whether a window looks at so many rows, which equal ones among them have to be in some order for."""
-    return isinstance(node.this, (exp.RowNumber, *_BESIDE)) or node.args.get("spec") is not None
+    return isinstance(node.this, (exp.RowNumber, exp.Ntile, *_BESIDE)) or node.args.get("spec") is not None
 
 
 def _line(node: exp.Window) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -87,8 +97,8 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
 
     def named(inner: exp.Expr) -> str:
         nonlocal table
-        if isinstance(inner, exp.Column) and f"{inner.table}.{inner.name}" in table.columns:
-            return f"{inner.table}.{inner.name}"
+        if isinstance(inner, exp.Column) and name_of(inner) in table.columns:
+            return name_of(inner)
         if inner.sql() not in known:
             column = table.filled(Expressions(table, known).column(inner))
             known[inner.sql()] = name = f"of windows, {len(table.columns)}"
@@ -97,8 +107,13 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
 
     partition = [named(one) for one in node.args.get("partition_by") or ()]
     ordered = ordered_by(node)
-    order = [named(one.this) for one in ordered]
-    down = [bool(one.args.get("desc")) for one in ordered]
+    order, down = [], []
+    for one in ordered:
+        if one.args.get("nulls_first"):
+            order.append(named(exp.Not(this=exp.Is(this=one.this.copy(), expression=exp.Null()))))
+            down.append(False)
+        order.append(named(one.this))
+        down.append(bool(one.args.get("desc")))
     how, source = _what(node)
     column = None if source is None else named(source)
     rows: Any = None
@@ -106,6 +121,12 @@ def _with_window(expressions: Expressions, node: exp.Window) -> Expressions:
     if how == "first":
         if not node.args.get("order") or _frame(node)[0] not in ("all", (None, 0)):
             raise refused(node, "is of the first row in an order, of all", "say ORDER BY in it, and no ROWS")
+    elif how == "last":
+        frame, peers = _frame(node)
+        if not node.args.get("order") or (frame != "all" and not peers):
+            raise refused(node, "is of the last row in an order, of all or those that are equal", _LAST)
+    elif how == "ntile":
+        rows = _parts(node)
     elif how in BESIDE:
         rows = _away(node)
     elif type(node.this) not in _NUMBERINGS:
@@ -130,9 +151,7 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
         raise refused(node, "says what is done with nulls", "leave it out: aggregates skip them")
     how = {**AGGREGATES, **_BESIDE}.get(type(call))
     if how is None or how not in (*HOWS, *BESIDE):
-        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, ranks and FIRST_VALUE have windows"
-        if isinstance(call, exp.LastValue):
-            known = "write FIRST_VALUE, in the other order"
+        known = "SUM, COUNT, AVG, MIN, MAX, LAG, LEAD, ROW_NUMBER, ranks, NTILE, FIRST_VALUE, LAST_VALUE have"
         raise refused(call if isinstance(call, exp.Func) else node, "has no window here", known)
     checked(call)
     if isinstance(call.this, exp.Distinct) or call.expressions:
@@ -140,6 +159,14 @@ def _what(node: exp.Window) -> tuple[str, exp.Expr | None]:
     if how == "count" and isinstance(call.this, (exp.Star, exp.Literal)):
         return how, None
     return how, call.this
+
+
+def _parts(node: exp.Window) -> int:
+    """Of how many parts NTILE is."""
+    parts = node.this.this
+    if not isinstance(parts, exp.Literal) or not parts.this.isdecimal() or int(parts.this) < 1:
+        raise refused(node, "is of no number of parts that everybody knows", "write NTILE(4)")
+    return int(parts.this)
 
 
 def _away(node: exp.Window) -> int:

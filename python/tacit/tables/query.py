@@ -10,15 +10,8 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.expressions import (
-    AGGREGATES,
-    Expressions,
-    checked,
-    conjuncts,
-    ordered_by,
-    refused,
-    sources_of,
-)
+from tacit.tables.constructs import checked, conjuncts, name_of, ordered_by, refused, sources_of
+from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
 from tacit.tables.over import with_windows
@@ -50,22 +43,34 @@ class Query:
         Raises:
             ProgramError: It can't be computed, or only with a bound that isn't there.
         """
-        if not isinstance(node, (exp.Select, exp.Union, exp.Subquery)):
+        if not isinstance(node, (exp.Select, exp.SetOperation, exp.Subquery)):
             raise refused(node, hint="write SELECT ... FROM ...")
         inner = Query({**self.tables}, self.matches, self.clauses)
         for one in node.ctes:
             inner.tables = {**inner.tables, one.alias: inner.table(one.this)}
         if isinstance(node, exp.Subquery):
             return inner.table(node.this)
-        if isinstance(node, exp.Union):
-            return inner._union(node)
+        if isinstance(node, exp.SetOperation):
+            return inner._united(node)
         return inner._select(node)
 
-    def _union(self, node: exp.Union) -> Table:
+    def _united(self, node: exp.SetOperation) -> Table:
         left, right = self.table(node.left), self.table(node.right)
-        names = dict(zip(right.columns, left.columns, strict=False))
-        both = left.union(right.rename(names).select(*left.columns))
-        both = both.distinct() if node.args.get("distinct") else both
+        names = list(left.columns)
+        right = right.rename(dict(zip(right.columns, names, strict=False))).select(*names)
+        if isinstance(node, exp.Union):
+            both = left.union(right)
+            both = both.distinct() if node.args.get("distinct") else both
+        elif not node.args.get("distinct"):
+            raise refused(node, "counts how often rows are there", "leave ALL out, or GROUP BY both and join")
+        else:
+            # In groups nulls are equal, as here. Of how many rows of each side a group is, tells.
+            here, there = (f"{side} {names}" for side in ("left", "right"))
+            both = left.assign(**{here: 1, there: 0}).union(right.assign(**{here: 0, there: 1}))
+            both = both.group_by(*names).agg(**{side: (side, "sum") for side in (here, there)})
+            also = both[there] > 0
+            also = also if isinstance(node, exp.Intersect) else ~also
+            both = both.filter((both[here] > 0) & also).select(*names)
         order = [_output_name(one.this) for one in ordered_by(node)]
         return self._ended(both, node, order)
 
@@ -162,10 +167,10 @@ class Query:
         """Expressions that know of the least and largest values that stand for arrays."""
         known = {}
         for name in table.columns:
-            end, _, of = name.rpartition(" of ")[0].rpartition("."), "", name.rpartition(" of ")[2]
-            if end[2] in ("min", "max"):
-                column = exp.column(of, table=end[0], quoted=True)
-                known[f"{end[2]} of {column.sql()}"] = name
+            before, _, of = name.rpartition(" of ")
+            alias, _, end = before.rpartition(".")
+            if end in ("min", "max"):
+                known[f"{end} of {exp.column(of, table=alias, quoted=True).sql()}"] = name
         return Expressions(table, known)
 
     def _joined(
@@ -229,7 +234,7 @@ class Query:
     def _key(self, table: Table, node: exp.Expr, temporary: list[str]) -> tuple[Table, str]:
         """A column to join by, which is a new one for an expression."""
         if isinstance(node, exp.Column):
-            return table, f"{node.table}.{node.name}"
+            return table, name_of(node)
         name = f"key {len(temporary)}"
         temporary.append(name)
         return table.assign(**{name: self._expressions(table).column(node)}), name
@@ -245,9 +250,7 @@ class Query:
     def _by_subquery(self, table: Table, condition: exp.Expr) -> Table:
         """A condition with a subquery that the optimiser has left: IN, NOT IN."""
         negated = isinstance(condition, exp.Not)
-        inner = condition.this if negated else condition
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
+        inner = (condition.this if negated else condition).unnest()
         query = inner.args.get("query") if isinstance(inner, exp.In) else None
         if query is None:
             raise refused(condition, hint="write it as a join")
@@ -344,7 +347,7 @@ class Query:
         for place, one in enumerate(group):
             text = one.sql()
             if isinstance(one, exp.Column):
-                known[text] = f"{one.table}.{one.name}"
+                known[text] = name_of(one)
                 if known[text] not in table.columns:
                     continue  # It is fetched for groups.
             else:
@@ -389,18 +392,34 @@ class Query:
 
     def _ended(self, table: Table, node: exp.Expr, order: Sequence[str]) -> Table:
         """In the order that is asked for, and no more rows than are."""
-        ordered = ordered_by(node)
+        names, ordered = list(table.columns), ordered_by(node)
+        keys: list[str] = []
+        down = []
+        for name, one in zip(order, ordered, strict=True):
+            if one.args.get("nulls_first"):
+                # Whether there is a value, first where there is none.
+                keys.append(f"{len(keys)} {names}")
+                down.append(False)
+                table = table.assign(**{keys[-1]: table[name].not_null()})
+            keys.append(name)
+            down.append(bool(one.args.get("desc")))
         if ordered:
-            down = [bool(one.args.get("desc")) for one in ordered]
             with self._clause(node.args["order"]):
-                table = table.order_by(*order, descending=down)
-        limit = node.args.get("limit")
-        if limit is not None:
-            if not isinstance(limit.expression, exp.Literal):
-                raise refused(limit, "has no number that everybody knows")
-            with self._clause(limit):
-                table = table.limit(int(limit.expression.this))
+                table = table.order_by(*keys, descending=down).select(*names)
+        limit, offset = (_number_of(node.args.get(part)) for part in ("limit", "offset"))
+        if limit is not None or offset:
+            with self._clause(node.args["offset" if limit is None else "limit"]):
+                table = table.limit(len(table) if limit is None else limit, offset=offset or 0)
         return table
+
+
+def _number_of(node: exp.Expr | None) -> int | None:
+    """How many rows LIMIT or OFFSET names."""
+    if node is None:
+        return None
+    if not isinstance(node.expression, exp.Literal):
+        raise refused(node, "has no number that everybody knows")
+    return int(node.expression.this)
 
 
 def check_tables(query: exp.Expr, known: Collection[str]) -> None:
@@ -422,12 +441,10 @@ def _output_name(node: exp.Expr) -> str:
 
 def _not_null(condition: exp.Expr) -> str:
     """The column that a condition says is not null."""
-    inner = condition.this if isinstance(condition, exp.Not) else None
-    while isinstance(inner, exp.Paren):
-        inner = inner.this
+    inner = condition.this.unnest() if isinstance(condition, exp.Not) else None
     is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
     column = inner.this if is_null and inner is not None else None
-    return f"{column.table}.{column.name}" if isinstance(column, exp.Column) else ""
+    return name_of(column) if isinstance(column, exp.Column) else ""
 
 
 def _keeps_rows(
@@ -438,7 +455,7 @@ def _keeps_rows(
     conditions = where if _how(join) == "inner" else conjuncts(join.args.get("on"))
     pairs = [_equality(one, name) for one in conditions if sources_of(one) <= there | {name}]
     keys = [pair[1] for pair in pairs if pair is not None]
-    columns = [f"{one.table}.{one.name}" for one in keys if isinstance(one, exp.Column)]
+    columns = [name_of(one) for one in keys if isinstance(one, exp.Column)]
     return sources[name].facts.is_unique(columns)
 
 
@@ -484,7 +501,7 @@ def _is_ready(
 
 def _compared_by_owner(table: Table, node: exp.Expr) -> dict[str, Column]:
     """What owners say of a column that only they have: whether it matches patterns."""
-    if not isinstance(node, exp.Column) or f"{node.table}.{node.name}" in table.columns:
+    if not isinstance(node, exp.Column) or name_of(node) in table.columns:
         return {}
     return {
         name.removeprefix(f"{node.table}."): column
@@ -514,9 +531,7 @@ def _less_than_left(
     keys = {pair[1].sql() for one in on for pair in [_equality(one, name)] if pair is not None}
     left, how = [], "left"
     for condition in where:
-        inner = condition.this if isinstance(condition, exp.Not) else condition
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
+        inner = (condition.this if isinstance(condition, exp.Not) else condition).unnest()
         null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
         if null and inner.this.sql() in keys:
             others = [one for one in [*later, *where] if one is not condition and name in sources_of(one)]
@@ -540,8 +555,7 @@ def _needed(table: Table, later: Sequence[exp.Expr], keys: Any = ()) -> Table:
     names = set(keys)
     for node in later:
         for column in node.find_all(exp.Column):
-            known = f"{column.table}.{column.name}"
-            names |= {known, *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
+            names |= {name_of(column), *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
             names |= {
                 name
                 for name, one in table.columns.items()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit._ranges import within
 from tacit.errors import ProgramError
+from tacit.tables.column import constant
 from tacit.tables.sorting import parity, summed
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ class Slots:
             if one is None:
                 assert b is not None
                 assert other is not None
-                one = _filler(other, self._kinds[1][b].low, self._lengths[0])
+                one = constant(other, _filler(other, self._kinds[1][b].low), self._lengths[0])
             first.append(one)
-            second.append(_filler(one, 0, self._lengths[1]) if other is None else other)
+            second.append(constant(one, _filler(one, 0), self._lengths[1]) if other is None else other)
         return first, second
 
     def flag(self, place: int, merged: list[Tensor], seeks: Tensor) -> Tensor:
@@ -137,10 +138,6 @@ def _kind_of(tensor: Tensor) -> tuple[_Kind, Tensor]:
     return _Kind(False, bits, raw._kind.low, raw._kind.high), raw
 
 
-def _filler(beside: Tensor, value: int, rows: int) -> Tensor:
-    """The same public value in some rows."""
-    import numpy as np
-
-    is_bool = beside.dtype.kind == "bool"
-    whole = np.full(rows, False) if is_bool else np.full(rows, value)
-    return beside._made(beside._at().constant(whole, "bool" if is_bool else "int", 1 if is_bool else 0))
+def _filler(beside: Tensor, value: int) -> Any:
+    """What stands in a slot where a table has nothing."""
+    return False if beside.dtype.kind == "bool" else value

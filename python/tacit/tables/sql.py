@@ -82,7 +82,7 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         from sqlglot.optimizer import optimize
     except ImportError:
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
-    from tacit.tables.expressions import checked_clauses
+    from tacit.tables.constructs import checked_clauses
     from tacit.tables.query import Query, check_tables
     from tacit.tables.written import of_some_rows, with_names, written_out
 

@@ -11,9 +11,18 @@ from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
-from tacit.tables.column import Column, as_number, column_of, is_public, made, scaled
+from tacit.tables.column import (
+    Column,
+    column_of,
+    constant,
+    in_each_row,
+    is_public,
+    made,
+    scaled,
+)
 from tacit.tables.facts import Facts
 from tacit.tables.instead import OF_TABLES, no_attribute
+from tacit.tables.rows import Rows, refuse_other_rows
 from tacit.tables.sorting import compact, packed, refuse_texts, sort_rows, words_of
 
 if TYPE_CHECKING:
@@ -37,12 +46,19 @@ class Table(Unknown):
     says the bound.
     """
 
-    __slots__ = ("blocks", "columns", "facts", "faults", "valid")
+    __slots__ = ("_rows", "blocks", "columns", "facts", "faults", "valid")
 
     def __init__(
-        self, columns: Mapping[str, Column], valid: Tensor, facts: Facts, faults: tuple[Fault, ...] = ()
+        self,
+        columns: Mapping[str, Column],
+        valid: Tensor,
+        facts: Facts,
+        faults: tuple[Fault, ...] = (),
+        rows: Rows | None = None,
     ) -> None:
-        self.columns = dict(columns)
+        # Unless it is said that rows stand where those of another table do, they are others.
+        self._rows = Rows.here() if rows is None else rows
+        self.columns = {name: column.among(self._rows) for name, column in columns.items()}
         self.valid = valid
         self.facts = facts
         self.faults = faults
@@ -148,30 +164,17 @@ class Table(Unknown):
 
     def filled(self, column: Column) -> Column:
         """A column with an element for each row: a public value in all of them."""
-        if is_public(column):
-            parts = column.parts
-            if column.type.kind == "boolean":
-                parts = (bool(column.value),)
-            elif column.type.kind == "number":
-                parts = (float(as_number(column)),)
-            return Column(column.type, tuple(self.constant(part) for part in parts), column.valid)
-        if len(column.value) != len(self):
-            raise fault(
-                ProgramError,
-                f"a column of {len(column.value)} rows beside a table of {len(self)}",
-                "columns go with the table that they are of; join tables first",
-            )
-        return column
+        self._check_rows(column)
+        return in_each_row(column, self.valid).among(self._rows)
+
+    def _check_rows(self, column: Column) -> None:
+        """Refuses a column of other rows."""
+        if not is_public(column):
+            refuse_other_rows(column.said(), column.rows, "the table", self._rows)
 
     def constant(self, value: Any, rows: int | None = None) -> Tensor:
         """A tensor of a public value in every row, or of an array of them."""
-        import numpy as np
-
-        whole = np.full(len(self) if rows is None else rows, value) if np.ndim(value) == 0 else value
-        kind = "bool" if whole.dtype == bool else "int"
-        if whole.dtype.kind == "f":
-            return self.valid._made(self.valid._at().constant(whole, "fixed", 16))
-        return self.valid._made(self.valid._at().constant(whole, kind, 1 if kind == "bool" else 0))
+        return constant(self.valid, value, len(self) if rows is None else rows)
 
     # Rows.
 
@@ -191,8 +194,7 @@ class Table(Unknown):
         holds = column.holds()
         if holds is True:
             return self
-        if not is_public(column):
-            self.filled(column)
+        self._check_rows(column)
         valid = self.valid & holds if isinstance(holds, Tensor) else self.valid & False
         return self._with(valid=valid, facts=replace(self.facts, leading=False))
 
@@ -203,10 +205,7 @@ class Table(Unknown):
         table = self
         for name in chosen:
             table = table.filter(self[name].not_null())
-        columns = {
-            name: Column(one.type.nullable(False), one.parts) if name in chosen else one
-            for name, one in table.columns.items()
-        }
+        columns = {name: one.bare() if name in chosen else one for name, one in table.columns.items()}
         # What isn't null was in order among nulls.
         order = () if set(chosen) & set(table.facts.order) else table.facts.order
         return table._with(columns=columns, facts=replace(table.facts, order=order))
@@ -294,7 +293,7 @@ class Table(Unknown):
         line = tuple(zip(columns, down, strict=True))
         if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):
             table = self.leading()
-            return table._with(facts=replace(table.facts, settled=frozenset()))
+            return table._with(facts=replace(table.facts, settled=frozenset()), rows=None)
         others = self.facts.tell_apart(columns, self.columns)
         for name in others:
             words += words_of(self[name])
@@ -302,17 +301,20 @@ class Table(Unknown):
         return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
-    def limit(self, rows: int) -> Table:
+    def limit(self, rows: int, *, offset: int = 0) -> Table:
         """The first so many rows that count; after `order_by`, of its order. The bound is theirs.
 
+        With `offset` as many are left out before them.
         Without an order they are first by what is in them, as far as an order isn't known: a sort.
         """
         if type(rows) is not int or rows < 1:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
-        if rows >= len(self):
-            return self
+        if type(offset) is not int or not 0 <= offset < len(self):
+            raise fault(ProgramError, f"offset={offset!r} of up to {len(self)} rows leaves none")
+        if rows >= len(self) and not offset:
+            return self._with(rows=None)
         table = self.settled()
-        cut = [tensor[:rows] for tensor in table.tensors()]
+        cut = [tensor[offset : offset + rows] for tensor in table.tensors()]
         return table.with_tensors(cut, table.facts)
 
     @at_one_line
@@ -336,7 +338,8 @@ class Table(Unknown):
             how: "sum", "count", "mean", "min" or "max"; "rank", how many rows are before those that are equal
                 in `order_by`, and one; "dense_rank", how many different ones are, and one; "lag" and "lead",
                 what the row before or after has, `rows` places away: null, if there is none; "first",
-                what the first row has.
+                what the first row has; "last", what the last one has; "ntile", in which of `rows` parts of
+                about one length a row is, from 1.
             partition_by: Columns; only rows with the same values are looked at.
             order_by: Columns by which rows come before others.
             descending: Whether they do so from the largest value on, for all of these columns or each.
@@ -393,7 +396,7 @@ class Table(Unknown):
 
     def _renamed(self, columns: Mapping[str, Column], names: Mapping[str, str]) -> Table:
         """Some of the columns, under other names."""
-        made = Table(columns, self.valid, self.facts.renamed(names), self.faults)
+        made = Table(columns, self.valid, self.facts.renamed(names), self.faults, self._rows)
         if self.blocks is not None:
             placed = [self.facts.alias(name, names) for name in self.blocks[0]]
             if all(name is not None for name in placed):
@@ -401,10 +404,12 @@ class Table(Unknown):
         return made
 
     def _with(self, **changes: Any) -> Table:
-        known = {"columns": self.columns, "valid": self.valid, "facts": self.facts, "faults": self.faults}
-        made = Table(**{**known, **changes})
-        placed = self.blocks[0] if self.blocks is not None and len(made) == len(self) else None
-        if placed is not None and all(made.columns.get(name) is self.columns[name] for name in placed):
+        """A table of which rows stand where they do here; with `rows=None` others may not use that."""
+        known = {name: getattr(self, name) for name in ("columns", "valid", "facts", "faults")}
+        known = {**known, "rows": self._rows, **changes}
+        made = Table(**known)
+        placed = [] if self.blocks is None else self.blocks[0]
+        if all(known["columns"].get(name) is self.columns[name] for name in placed):
             made.blocks = self.blocks
         return made
 
@@ -444,7 +449,7 @@ def of_inputs(schema: Schema, tensors: Mapping[str, Tensor]) -> Table:
     )
     if valid is None:
         raise ValueError("a schema has an input for its rows")
-    return Table(columns, valid, facts)
+    return Table(columns, valid, facts, rows=Rows(f"the table {schema.name}"))
 
 
 def _stacked(first: Table, a: Column, second: Table, b: Column) -> Column:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tacit._division import floor_divide
 from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
+from tacit._ranges import within
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
-from tacit.tables.groups import _back, _check, _neutral, _raw, _there
+from tacit.tables.groups import _back, _check, _mean, _neutral, _raw, _there
 from tacit.tables.orders import wish
 from tacit.tables.sorting import (
     differs_from_previous,
@@ -35,7 +37,7 @@ Frame: TypeAlias = "tuple[int | None, int | None]"
 
 HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
-BESIDE = ("lag", "lead", "first")
+BESIDE = ("lag", "lead", "first", "last")
 
 
 def windowed(
@@ -54,19 +56,22 @@ def windowed(
     """`Table.window`: a sort, then sums of each row and those beside, as many as doublings reach.
 
     With `any_order` it doesn't matter which of the rows that are in no order comes first. With `peers` rows
-    that are in no order have the same result, of all of them and those before.
+    that are in no order have the same result, of all of them and those before; "last" that of the last of
+    them.
     """
     from tacit.tables.table import names_of
 
-    if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS)):
-        known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {' or '.join(RANKS)} without one"
+    if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS, "ntile")):
+        known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {', '.join(RANKS)}, ntile without one"
         raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
     frame = _frame(rows)
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):
         raise fault(ProgramError, f"a {how} is of all rows before, in an order", "say order_by, without rows")
-    if how == "first" and (not order or rows is not None):
-        raise fault(ProgramError, "a first one is of all rows, in an order", "say order_by, without rows")
+    if how in ("first", "last") and (not order or rows is not None):
+        raise fault(ProgramError, f"a {how} one is of all rows, in an order", "say order_by, without rows")
+    if how == "ntile" and (not order or type(rows) is not int):
+        raise fault(ProgramError, "ntile is of so many parts, in an order", "say order_by, and rows=4")
     if how in BESIDE and (not order or not isinstance(rows, int | None)):
         raise fault(ProgramError, f"a {how} is so many rows away, in an order", "say order_by, and rows=2")
     down = [descending] * len(order) if isinstance(descending, bool) else list(descending)
@@ -76,7 +81,7 @@ def windowed(
         refuse_texts(one, table[one])
     if partition or order:
         # Ranks and what equal rows share are the same in whichever order those are.
-        alone = any_order or peers or how in RANKS
+        alone = any_order or (peers and how != "last") or how in RANKS
         table = _in_line(table, partition, list(zip(order, down, strict=True)), any_order, alone)
     elif not any_order:
         table = table.settled()
@@ -84,11 +89,18 @@ def windowed(
     alike = _starts(table, (*partition, *order)) if peers or how in RANKS else starts
     if how in RANKS:
         value = _ranked(table, how, starts, alike)
+    elif how == "ntile":
+        assert isinstance(rows, int)
+        value = _part(table, starts, rows)
     elif how in BESIDE:
         assert column is not None
         if how == "first":
             whole = table[column]
             value = whole.with_tensors([running(starts, one, lambda a, _: a) for one in whole.tensors()])
+        elif how == "last":
+            # Rows that don't count are behind the others.
+            together = starts if partition else differs_from_previous(packed([(1 - table.valid, 2)]))
+            value = _spread_back(table[column], alike if peers else together)
         else:
             away = rows if isinstance(rows, int) else 1
             value = _beside(table, table[column], starts, away, later=how == "lead")
@@ -102,9 +114,12 @@ def windowed(
             if rows == "all" or peers:
                 back = _spread_back(back, starts if rows == "all" else alike)
             looked.append(back)
-        value = looked[0] / looked[1] if how == "mean" else looked[0]
+        value = looked[0]
+        if how == "mean":
+            count = looked[1].value
+            value = _mean(value, _raw(value), count, count != 0)
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
-    return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()))
+    return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()), rows=None)
 
 
 def _frame(rows: int | str | Frame | None) -> Frame:
@@ -173,6 +188,22 @@ def _ranked(table: Table, how: str, starts: Tensor, alike: Tensor) -> Column:
         return made("integer", running(starts, alike + 0, lambda a, b: a + b))
     place = running(starts, table.valid + 0, lambda a, b: a + b)
     return made("integer", running(alike, place, lambda first, _: first))
+
+
+def _part(table: Table, starts: Tensor, parts: int) -> Column:
+    """In which of so many parts a row is: as long as one another, the first by one longer than the last."""
+    place = running(starts, table.valid + 0, lambda a, b: a + b)
+    if parts >= len(table):
+        return made("integer", place)
+    count = _spread_back(made("integer", place), starts).value
+    each = floor_divide(count, parts)
+    longer = within(count - each * parts, 0, parts - 1)
+    begin: Any = 0
+    found: Any = 1
+    for part in range(1, parts):
+        begin = begin + each + (longer >= part)
+        found = (place > begin) + found
+    return made("integer", within(found + place * 0, 1, parts))
 
 
 def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: bool) -> Column:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from sqlglot import exp
 
-from tacit.tables.expressions import refused
+from tacit.tables.constructs import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BOOLS = exp.LogicalOr, exp.LogicalAnd
 _ROOTS = exp.Stddev, exp.StddevSamp, exp.StddevPop
 _SHARES = exp.PercentRank, exp.CumeDist
+_PAIRS = exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrR2, exp.RegrCount
 _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
 
-_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS
+_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS, *_PAIRS
+
+
+CORRELATION = "correlation of sums"
+"""What a function is called that no query can name."""
+
+_Make: TypeAlias = "Callable[[type[exp.AggFunc], exp.Expr], exp.Expr]"
+"""An aggregate of an expression, in a window if what is written out is in one."""
 
 
 def with_names(query: exp.Expr) -> exp.Expr:
     """A query whose result calls what has no name as it is written: `sum(x)`."""
     shown = query
-    while isinstance(shown, (exp.Union, exp.Subquery)):
+    while isinstance(shown, (exp.SetOperation, exp.Subquery)):
         shown = shown.this
     if isinstance(shown, exp.Select):
         texts = [one.output_name or one.sql(dialect="duckdb").lower() for one in shown.expressions]
@@ -30,6 +43,8 @@ def with_names(query: exp.Expr) -> exp.Expr:
 
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
+    if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
+        return exp.Min(this=node.this.this)
     if isinstance(node, exp.CountIf):
         return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
     if not isinstance(node, exp.Filter) or not isinstance(node.this, _OF_VALUES):
@@ -43,13 +58,15 @@ def of_some_rows(node: exp.Expr) -> exp.Expr:
 
 
 def written_out(node: exp.Expr) -> exp.Expr:
-    """Windows that have a name in each place, and variances, deviations and bools by other aggregates."""
+    """Windows that have a name in each place; variances, correlations and bools by other aggregates."""
+    if isinstance(node, exp.Query) and not node.is_star:
+        _with_all(node)
     if isinstance(node, exp.Select) and node.args.get("windows"):
         return _with_whole_windows(node)
     call = node.this if isinstance(node, exp.Window) else node
     if call is not node and isinstance(call, _SHARES) and not call.expressions:
         return _share(node, call)
-    if not isinstance(call, (*_BOOLS, *_SPREADS)) or isinstance(call.this, exp.Distinct):
+    if not isinstance(call, (*_BOOLS, *_SPREADS, *_PAIRS)) or isinstance(call.this, exp.Distinct):
         return node
 
     def of(aggregate: type[exp.AggFunc], inner: exp.Expr) -> exp.Expr:
@@ -59,26 +76,55 @@ def written_out(node: exp.Expr) -> exp.Expr:
         window.set("this", aggregate(this=inner.copy()))
         return window
 
+    if isinstance(call, _PAIRS):
+        return exp.paren(_of_pairs(call, of))
     x = exp.paren(call.this.copy())
     if isinstance(call, _BOOLS):
         number = exp.Case().when(x, exp.Literal.number(1)).when(exp.Not(this=x.copy()), exp.Literal.number(0))
         most = of(exp.Max if isinstance(call, exp.LogicalOr) else exp.Min, number)
         return exp.paren(exp.EQ(this=most, expression=exp.Literal.number(1)))
-    count, total, squares = (
-        of(exp.Count, x),
-        of(exp.Sum, x),
-        of(exp.Sum, exp.Mul(this=x, expression=x.copy())),
-    )
-    # Of integers and decimals all is exact but for the quotient.
-    over = exp.Sub(
-        this=exp.Mul(this=count, expression=squares), expression=exp.Mul(this=total, expression=total.copy())
-    )
-    less = exp.Literal.number(0 if isinstance(call, (exp.StddevPop, exp.VariancePop)) else 1)
-    pairs = exp.Mul(this=count.copy(), expression=exp.paren(exp.Sub(this=count.copy(), expression=less)))
-    # Rounded squares may be less than what they are compared with.
-    not_less = exp.Greatest(this=over, expressions=[exp.Literal.number(0)])
-    variance = exp.Div(this=not_less, expression=exp.paren(pairs))
+    pairs = _pairs(of(exp.Count, x), isinstance(call, (exp.StddevPop, exp.VariancePop)))
+    variance = exp.Div(this=_squares(of, x), expression=pairs)
     return exp.Sqrt(this=variance) if isinstance(call, _ROOTS) else exp.paren(variance)
+
+
+def _of_pairs(call: exp.Expr, of: _Make) -> exp.Expr:
+    """What is said of pairs of numbers, of those where both are there."""
+    x, y = (
+        exp.paren(exp.Case().when(exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())), one.copy()))
+        for one, other in ((call.this, call.expression), (call.expression, call.this))
+    )
+    if isinstance(call, exp.RegrCount):
+        return of(exp.Count, exp.Mul(this=x, expression=y))
+    both = _moment(of, x, y)
+    if isinstance(call, (exp.CovarPop, exp.CovarSamp)):
+        pairs = _pairs(of(exp.Count, exp.Mul(this=x, expression=y)), isinstance(call, exp.CovarPop))
+        return exp.Div(this=exp.paren(both), expression=pairs)
+    if isinstance(call, (exp.Corr, exp.RegrR2)):
+        parts = [both, _squares(of, x), _squares(of, y)]
+        ratio = exp.Anonymous(this=CORRELATION, expressions=parts)
+        return ratio if isinstance(call, exp.Corr) else exp.Mul(this=ratio, expression=ratio.copy())
+    # Lines are of the first by the second.
+    return exp.Div(this=exp.paren(both), expression=_squares(of, y))
+
+
+def _moment(of: _Make, x: exp.Expr, y: exp.Expr) -> exp.Expr:
+    """How numbers go together, times the square of their count. Of integers and decimals it is exact."""
+    product = exp.Mul(this=x.copy(), expression=y.copy())
+    total = exp.Mul(this=of(exp.Count, product), expression=of(exp.Sum, product))
+    return exp.Sub(this=total, expression=exp.Mul(this=of(exp.Sum, x), expression=of(exp.Sum, y)))
+
+
+def _squares(of: _Make, x: exp.Expr) -> exp.Expr:
+    """The same of numbers and themselves: rounded squares may be less than what they are compared with."""
+    return exp.Greatest(this=_moment(of, x, x), expressions=[exp.Literal.number(0)])
+
+
+def _pairs(count: exp.Expr, whole: bool) -> exp.Expr:
+    """What that is to be divided by: of a sample, or of the whole population."""
+    less = exp.Literal.number(0 if whole else 1)
+    others = exp.paren(exp.Sub(this=count.copy(), expression=less))
+    return exp.paren(exp.Mul(this=count, expression=others))
 
 
 def _share(node: exp.Expr, call: exp.Expr) -> exp.Expr:
@@ -95,6 +141,20 @@ def _share(node: exp.Expr, call: exp.Expr) -> exp.Expr:
     counted.set("this", exp.Rank())
     others = exp.Greatest(this=exp.Sub(this=whole, expression=one), expressions=[one.copy()])
     return exp.paren(exp.Div(this=exp.paren(exp.Sub(this=counted, expression=one.copy())), expression=others))
+
+
+def _with_all(query: exp.Query) -> None:
+    """GROUP BY ALL by what isn't an aggregate, and ORDER BY ALL by all that is shown."""
+    group, order = query.args.get("group"), query.args.get("order")
+    if group is not None and group.args.get("all"):
+        keys = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+        query.set("group", exp.Group(expressions=keys) if keys else None)
+    if order is None:
+        return
+    whole = order.expressions[0]
+    if isinstance(whole.this, exp.Var) and whole.name.upper() == "ALL":
+        places = [exp.Literal.number(place) for place in range(1, len(query.selects) + 1)]
+        order.set("expressions", [exp.Ordered(**{**whole.args, "this": one}) for one in places])
 
 
 def _with_whole_windows(query: exp.Select) -> exp.Select:

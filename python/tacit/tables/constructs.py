@@ -1,0 +1,155 @@
+"""Constructs of SQL: which parts of each are known, and what is said of those that aren't."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from tacit._location import fault
+from tacit.errors import ProgramTypeError
+
+_INSTEAD: dict[type[exp.Expr], str] = {
+    exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
+    exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
+    exp.Concat: "write x || 'word' for a category x",
+    exp.Interval: "add days or weeks to a date: x + INTERVAL 30 DAY, or x + 30",
+    exp.RegrIntercept: "it is AVG(y) - REGR_SLOPE(y, x) * AVG(x), after the run",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, BOOL_AND work",
+    exp.CurrentDate: "write the date, as DATE '2025-12-31'",
+    exp.Star: "name the columns",
+    exp.Var: "name the columns",
+    exp.Null: "nothing is equal to NULL: write x IS NULL",
+}
+
+
+_ENDED = {"with_", "distinct", "order", "limit", "offset"}
+
+_ARGUMENTS: dict[type[exp.Expr], set[str]] = {
+    exp.Like: {"negate"},
+    exp.ILike: {"negate"},
+    exp.Interval: {"unit"},
+    exp.TimestampTrunc: {"unit"},
+    exp.DateTrunc: {"unit"},
+    exp.Is: {"negate"},
+    exp.Between: {"low", "high"},
+    exp.In: {"query"},
+    exp.Case: {"ifs", "default"},
+    exp.If: {"true", "false"},
+    exp.Cast: {"to"},
+    exp.TryCast: {"to", "safe"},
+    exp.Column: {"table"},
+    exp.Alias: {"alias"},
+    exp.Literal: {"is_string"},
+    exp.Substring: {"start", "length"},
+    exp.Count: {"big_int"},
+    exp.Greatest: {"ignore_nulls"},
+    exp.Least: {"ignore_nulls"},
+    exp.Round: {"decimals"},
+    exp.DateDiff: {"unit", "date_part_boundary"},
+    exp.Div: {"typed", "safe"},
+    exp.DPipe: {"safe"},
+    exp.Select: {"from_", "joins", "where", "group", "having", "qualify", *_ENDED},
+    exp.Union: _ENDED,
+    exp.Except: _ENDED,
+    exp.Intersect: _ENDED,
+    exp.Join: {"on", "side", "kind"},
+    exp.Ordered: {"desc", "nulls_first"},
+    exp.Lag: {"offset"},
+    exp.Lead: {"offset"},
+    exp.Window: {"partition_by", "order", "spec", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
+    exp.Table: {"alias"},
+    exp.TableAlias: {"columns"},
+    exp.CTE: {"alias", "materialized"},
+    exp.Subquery: {"alias", "with_"},
+}
+"""What parts of constructs are known, besides what they are about."""
+
+
+def checked(node: exp.Expr) -> None:
+    """Refuses a construct with a part that isn't known: leaving it out would change what is meant."""
+    known = _ARGUMENTS.get(type(node), set()) | {"this", "expression", "expressions"}
+    for part, value in node.args.items():
+        if value and part not in known:
+            raise refused(
+                node, f"has a part that is not supported, {part.upper().strip('_')}", _PARTS.get(part)
+            )
+
+
+def checked_clauses(query: exp.Expr) -> None:
+    """Refuses a query of which any clause has a part that isn't known.
+
+    Joins are looked at when they are computed: the optimiser writes USING as ON.
+    """
+    for node in query.find_all(*_CLAUSES):
+        checked(node)
+
+
+_CLAUSES: tuple[type[exp.Expr], ...] = (
+    exp.Select,
+    exp.SetOperation,
+    exp.Subquery,
+    exp.Table,
+    exp.TableAlias,
+    exp.With,
+    exp.CTE,
+    exp.From,
+    exp.Where,
+    exp.Group,
+    exp.Having,
+    exp.Qualify,
+    exp.Distinct,
+    exp.Order,
+    exp.Ordered,
+    exp.Limit,
+    exp.Offset,
+    exp.Fetch,
+)
+
+_PARTS = {
+    "all": "name the columns",
+    "limit_options": "write LIMIT with a number of rows",
+    "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
+    "default": "write COALESCE(..., value), which stands for nulls, too",
+    "laterals": "write a join",
+    "pivots": "write an aggregate with CASE for each column",
+    "sample": "let owners take samples before they share",
+    "using": "write ON a.x = b.x",
+}
+
+
+def refused(node: exp.Expr, why: str = "is not supported", hint: str | None = None) -> ProgramTypeError:
+    """An error that names a construct."""
+    kind = next((instead for cls, instead in _INSTEAD.items() if isinstance(node, cls)), None)
+    text = node.sql(dialect="duckdb")
+    shown = text if len(text) < 80 else f"{text[:77]}..."
+    hint = hint or kind or "docs/tables.md lists what works; compute it with methods of tables"
+    return fault(ProgramTypeError, f"SQL: {type(node).__name__} in `{shown}` {why}", hint)
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """What has to hold all together."""
+    if condition is None:
+        return []
+    if isinstance(condition, exp.Paren):
+        return conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    if isinstance(condition, exp.Boolean) and condition.this:
+        return []
+    return [condition]
+
+
+def ordered_by(node: exp.Expr) -> list[exp.Ordered]:
+    """What ORDER BY names, of a query or a window."""
+    order = node.args.get("order")
+    return [] if order is None else list(order.expressions)
+
+
+def name_of(column: exp.Column) -> str:
+    """What a column is called among those of several tables."""
+    return f"{column.table}.{column.name}" if column.table else column.name
+
+
+def sources_of(node: exp.Expr) -> set[str]:
+    """The tables, by alias, that an expression is about."""
+    return {column.table for column in node.find_all(exp.Column)}
