@@ -19,17 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PAIRS = 12
-"""How many comparisons of pairs send as much as a sort of both does for each row and each bit of
-their number.
+"""How many comparisons of pairs send as much as a sort does for each row and each bit of their number.
 
-Measured with `plan.cost` under `replicated` for integers of 20 bits. One sort of both sends less than
-comparisons for `intersect1d` from 190 and 190 on; comparisons take fewer rounds, and are taken up to some
-210 and 210. For `isin` and `searchsorted`, of which pairs are only added up and rows go there and back, sorts
-send less from 720 and 720 on for good: so thrice as many comparisons are taken there, up to some 760 and 760.
+Measured with `plan.cost` under `replicated` for integers of 20 bits: from 180 and 180 on sorts there and back
+send less than comparisons for `searchsorted`, from 290 and 290 on for `isin`; and one sort of both from 150
+and 150 on for `intersect1d`. Comparisons take far fewer rounds, and send less where sorts are networks. So
+more of them are taken: up to some 480 and 480, and 210 and 210.
 """
-
-_THERE_AND_BACK = 3
-"""How many sorts of both count as much as one after which rows go back to their places: see `_PAIRS`."""
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
@@ -42,7 +38,7 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
     a, v = together([a, v])
     one = tensor_of(a, v)
     values, ordered = (one._made(one._operand(value)) for value in (v, a))
-    if _is_few(ordered.size, values.size, _THERE_AND_BACK):
+    if _is_few(ordered.size, values.size, 2):
         column = values.reshape(*values.shape, 1)
         less = ordered < column if side == "left" else ordered <= column
         return less.sum(axis=-1)
@@ -69,7 +65,7 @@ def isin(a: Any, b: Any, *, invert: bool = False) -> Tensor:
     values, others = (array_of(one) for one in (a, b))
     one = tensor_of(a, b)
     has_order = one.dtype.kind not in ("modular", "field")
-    if _is_few(values.size, others.size, _THERE_AND_BACK) or not has_order:
+    if _is_few(values.size, others.size, 2) or not has_order:
         found = binary("equal", values.reshape(*values.shape, 1), others.reshape(-1)).any(axis=-1)
     else:
         known, wanted = (one._made(one._operand(value)) for value in (others.reshape(-1), values))

@@ -87,8 +87,8 @@ def traced(function: Callable[[Any, Any], Any], first: int, second: int) -> taci
 @pytest.mark.parametrize(
     ("function", "few", "many"),
     [
-        (np.isin, 745, 765),
-        (np.searchsorted, 745, 765),
+        (np.isin, 470, 490),
+        (np.searchsorted, 470, 490),
         (counted(np.intersect1d), 200, 215),
         (counted(np.setdiff1d), 200, 215),
     ],

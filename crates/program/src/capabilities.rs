@@ -288,9 +288,9 @@ pub struct Capabilities {
     /// Whether an input of which a number is outside its range is taken as the least number in it, in plans in which
     /// a result would depend on how such a number is split: for protocols in which owners deviate.
     pub holds_ranges: bool,
-    /// Other ways from numbers to bits that the protocol has beside its own, and what it sends: a program is lowered in the way that
-    /// sends least of those that it can be lowered in. What is kept is never bits for that.
-    pub others: Option<(&'static [Numbers], Traffic)>,
+    /// What the protocol sends, if a program that can't be lowered so, or sends more than with numbers as bits
+    /// ([`Numbers::BitsAlone`]), is lowered with these. What is kept is never bits for that.
+    pub or_bits: Option<Traffic>,
     /// What proofs cost where parties may deviate and prove what they computed: ANDs, shuffles, all that an opening rests on.
     pub proofs: Option<ProofCosts>,
 }
@@ -305,34 +305,6 @@ pub struct Traffic {
     pub and: u64,
     /// Elements of each part of a product that isn't zero by the plan ([`Op::parts`](crate::plan::Op::parts)).
     pub part: u64,
-    /// Bits of one that a number is split into.
-    pub split: u64,
-    /// Elements of one that is injected, shifted, or composed of its bits.
-    pub inject: u64,
-    /// See `inject`.
-    pub shift: u64,
-    /// See `inject`.
-    pub compose: u64,
-    /// Elements of one that is shuffled.
-    pub shuffle: u64,
-    /// Whether rounds are weighed: where proofs wait for one another, those of operations are few among all.
-    pub counts_rounds: bool,
-}
-
-impl Traffic {
-    /// Of three parties, each of which sends a bit of an AND and an element of a product; conversions and shuffles that the
-    /// protocol lacks take nothing, and neither do rounds.
-    pub const OF_THREE: Self = Self {
-        ends: 3,
-        and: 3,
-        part: 1,
-        split: 0,
-        inject: 0,
-        shift: 0,
-        compose: 0,
-        shuffle: 0,
-        counts_rounds: false,
-    };
 }
 
 /// What proofs cost and forbid, for sorts by opened comparisons.
@@ -368,7 +340,7 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        others: None,
+        or_bits: None,
         proofs: None,
     };
 
@@ -380,7 +352,7 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        others: None,
+        or_bits: None,
         proofs: None,
     };
 
@@ -391,7 +363,7 @@ impl Capabilities {
         shuffle_turns: 0,
         product_ands: u64::MAX,
         holds_ranges: false,
-        others: None,
+        or_bits: None,
         proofs: None,
     };
 
@@ -413,7 +385,7 @@ impl Capabilities {
             shuffle_turns: 0,
             product_ands: u64::MAX,
             holds_ranges: false,
-            others: None,
+            or_bits: None,
             proofs: None,
         }
     }
@@ -447,10 +419,10 @@ impl Capabilities {
         Self { holds_ranges: true, ..self }
     }
 
-    /// These; and for a program for which they don't do, or which is cheaper so by what is sent, another way to bits.
+    /// These; and for a program for which they don't do, or which is cheaper so by what is sent, numbers are bits.
     #[must_use]
-    pub const fn or(self, others: &'static [Numbers], traffic: Traffic) -> Self {
-        Self { others: Some((others, traffic)), ..self }
+    pub const fn or_bits(self, traffic: Traffic) -> Self {
+        Self { or_bits: Some(traffic), ..self }
     }
 
     /// These, with proofs of what is computed.

@@ -57,7 +57,7 @@ use tacit_engine::{
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, OpKind, Plan};
-use tacit_program::{Capabilities, Feature, Numbers, Traffic};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
 use tacit_threeparty::{ComponentsClient, PARTIES, refresh};
@@ -94,19 +94,6 @@ static SPEC: ProtocolSpec = ProtocolSpec {
     source: "Araki et al. 2016",
 };
 
-/// A number is split by `P_1` alone; an injected one takes three elements, a shifted one four, and one that is composed is shown
-/// under a mask and comes back. A turn of a shuffle goes both ways.
-const TRAFFIC: Traffic = Traffic {
-    ends: 2,
-    split: 1,
-    inject: 3,
-    shift: 4,
-    compose: 2,
-    shuffle: 2 * PARTIES as u64,
-    counts_rounds: true,
-    ..Traffic::OF_THREE
-};
-
 impl Protocol for Replicated {
     fn spec(&self) -> &ProtocolSpec {
         &SPEC
@@ -138,9 +125,7 @@ impl Protocol for Replicated {
             .with(Feature::Compose)
             .with(Feature::Keep)
             .with(Feature::Guard)
-            .with(Feature::PublicInputs)
-            .with(Feature::ComponentSteps)
-            .or(&[Numbers::ThreeComponents, Numbers::BitsAlone], TRAFFIC);
+            .with(Feature::PublicInputs);
         match self.zero_sharing {
             ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,

@@ -40,12 +40,15 @@ use tacit_engine::{
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Level, OpKind, Plan, Reg};
-use tacit_program::{Capabilities, Feature, Numbers, ProofCosts, Traffic};
+use tacit_program::{Capabilities, Feature, ProofCosts, Traffic};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
 use tacit_threeparty::products::Results;
 use tacit_threeparty::{ComponentsClient, PARTIES, Scheme, refresh};
+
+/// Each party sends a bit of an AND and an element of a part of a product; what an input and an output send is as much.
+const TRAFFIC: Traffic = Traffic { ends: PARTIES as u64, and: PARTIES as u64, part: 1 };
 
 /// What proofs make of sorts: an opening waits for those of a segment, and for everybody's acceptance.
 const SORTS: ProofCosts = ProofCosts { rounds: 12, many: 1 << 12, shuffled: MOST_ELEMENTS };
@@ -202,7 +205,7 @@ impl Protocol for ReplicatedMalicious {
                 .with_sorts()
                 .with_proofs(SORTS)
                 .holding_ranges()
-                .or(&[Numbers::BitsAlone], Traffic::OF_THREE),
+                .or_bits(TRAFFIC),
             // Numbers are bits where products have no proof.
             Challenges::FiatShamir => {
                 Capabilities::BITS.with(Feature::Keep).with(Feature::Guard).with(Feature::PublicInputs)

@@ -31,7 +31,7 @@ fn sorts(protocol: &dyn Protocol, kind: Dtype, rows: usize, count: usize) -> Pla
         build.reveal(sorted, Recipient::All).unwrap();
     }
     // Numbers, and not bits, which have networks.
-    let capabilities = Capabilities { others: None, ..protocol.capabilities() };
+    let capabilities = Capabilities { or_bits: None, ..protocol.capabilities() };
     lower(&build.finish().unwrap(), capabilities).unwrap().plan
 }
 

@@ -49,8 +49,9 @@ mod tournament;
 mod weight;
 mod zeroed;
 
-use crate::capabilities::{Capabilities, Feature};
+use crate::capabilities::{Capabilities, Feature, Numbers};
 use crate::error::{Fault, ProgramError, Source};
+use crate::expand::Expanded;
 use crate::node::{Node, NodeId};
 use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Form, Layout, Local, Plan, Reg, To};
@@ -115,42 +116,39 @@ fn lowered(
     capabilities: Capabilities,
     reveal_everything: bool,
 ) -> Result<Lowered, ProgramError> {
-    let run = |capabilities: Capabilities| {
+    let with_networks = |capabilities: Capabilities| {
         let by_network =
             |sort| !capabilities.sorts() || sort::is_network_cheaper(program, sort, capabilities);
-        let networks = program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()?;
-        let run_with = |holds_ranges| match &networks {
-            None => Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything),
-            Some(networks) => {
-                let lowering = Lowering::new(&networks.program, capabilities);
-                let lowered =
-                    Lowering { holds_ranges, networks: Some(networks), ..lowering }.run(reveal_everything);
-                lowered.map(|lowered| lowered.of(program))
-            }
-        };
-        let lowered = run_with(false)?;
-        let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
-        if held { run_with(true) } else { Ok(lowered) }
+        program.sorts().any(by_network).then(|| program.expanded(by_network)).transpose()
     };
-    let mut best = run(capabilities);
-    let Some((others, traffic)) = capabilities.others else { return best };
-    for &numbers in others {
-        let mut way = Capabilities { numbers, ..capabilities };
-        if numbers.are_bits() {
-            if best.as_ref().is_ok_and(|best| is_for_rings(&best.plan, capabilities.proofs.is_some())) {
-                continue;
-            }
-            // Nothing depends on how bits are split, and the proof of a shuffle of long words of bits costs too much.
-            way = Capabilities { holds_ranges: false, ..way }.without(Feature::Insertion);
+    let networks = with_networks(capabilities)?;
+    let run_with = |networks: &Option<Expanded>, capabilities, holds_ranges| match networks {
+        None => Lowering { holds_ranges, ..Lowering::new(program, capabilities) }.run(reveal_everything),
+        Some(networks) => {
+            let lowering = Lowering::new(&networks.program, capabilities);
+            let lowered =
+                Lowering { holds_ranges, networks: Some(networks), ..lowering }.run(reveal_everything);
+            lowered.map(|lowered| lowered.of(program))
         }
-        let other = run(way);
-        best = match (best, other) {
-            (Ok(best), Ok(other)) if weight(&best.plan, traffic) > weight(&other.plan, traffic) => Ok(other),
-            (Err(_), Ok(other)) => Ok(other),
-            (best, _) => best,
-        };
+    };
+    let run = |capabilities, holds_ranges| run_with(&networks, capabilities, holds_ranges);
+    let elements = run(capabilities, false).and_then(|lowered| {
+        let held = capabilities.holds_ranges && depends_on_ranges(&lowered.plan);
+        if held { run(capabilities, true) } else { Ok(lowered) }
+    });
+    let decided = |lowered: &Lowered| is_for_rings(&lowered.plan, capabilities.proofs.is_some());
+    let Some(traffic) = capabilities.or_bits.filter(|_| !elements.as_ref().is_ok_and(decided)) else {
+        return elements;
+    };
+    // The proof of a shuffle of long words of bits costs too much.
+    let as_bits = Capabilities { numbers: Numbers::BitsAlone, ..capabilities }.without(Feature::Insertion);
+    let bits = with_networks(as_bits).and_then(|networks| run_with(&networks, as_bits, false));
+    match (&elements, &bits) {
+        (Ok(elements), Ok(bits)) if weight(&elements.plan, traffic) <= weight(&bits.plan, traffic) => {}
+        (_, Ok(_)) => return bits,
+        _ => {}
     }
-    best
+    elements
 }
 
 /// Whether what comes of a number outside its range depends on how it is split: a shift of its components does. What is kept

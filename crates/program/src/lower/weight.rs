@@ -3,13 +3,13 @@
 
 use crate::capabilities::Traffic;
 use crate::domain::Domain;
-use crate::plan::{Level, Op, OpKind, Plan, Reg};
+use crate::plan::{Op, OpKind, Plan, Reg};
 
 /// What a round counts as: about the bits that a link of 1 Gbit/s carries meanwhile, of some 0.25 ms.
 pub(super) const ROUND: u64 = 1 << 18;
 
-/// Bits that all parties send for inputs, operations and outputs, and what rounds count as: of a product of which some parts are
-/// zero by the plan, the others alone.
+/// Bits that all parties send for inputs, ANDs, products and outputs: of a product of which some parts are zero by the plan, the
+/// others alone.
 pub(super) fn weight(plan: &Plan, traffic: Traffic) -> u64 {
     let register = |reg: u32| {
         let shape = plan.register(reg);
@@ -22,34 +22,10 @@ pub(super) fn weight(plan: &Plan, traffic: Traffic) -> u64 {
                 let parts = traffic.part.saturating_mul(op.parts().count().into());
                 register(*dst).saturating_mul(parts)
             }
-            OpKind::Split { s, bits, .. } => {
-                let split = u64::from(*bits) * plan.register(*s).cols as u64;
-                split.saturating_mul(traffic.split)
-            }
-            OpKind::Inject { dst, .. } => register(*dst).saturating_mul(traffic.inject),
-            OpKind::Shift { dst, .. } => register(*dst).saturating_mul(traffic.shift),
-            OpKind::Compose { dst, .. } => register(*dst).saturating_mul(traffic.compose),
-            OpKind::Shuffle { cols, .. } => {
-                cols.iter().map(|&reg| register(reg)).sum::<u64>().saturating_mul(traffic.shuffle)
-            }
             kind => kind.ands(plan).saturating_mul(traffic.and),
         })
     });
-    let rounds = if traffic.counts_rounds { rounds(plan).saturating_mul(ROUND) } else { 0 };
-    ends.map(|reg| register(reg).saturating_mul(traffic.ends)).chain(inside).fold(rounds, u64::saturating_add)
-}
-
-/// Rounds of all operations, a circuit's layers among them, where each level of the plan is one window.
-fn rounds(plan: &Plan) -> u64 {
-    let of_op = |op: &Op| match &op.kind {
-        OpKind::Circuit { circuit, .. } => circuit.layers.len() as u64,
-        _ => 1,
-    };
-    let of_level =
-        |level: &Level| level.stages.iter().map(|stage| of_op(plan.op(stage.op))).max().unwrap_or(0);
-    plan.counted_levels()
-        .map(|(level, times)| of_level(level).saturating_mul(times))
-        .fold(0, u64::saturating_add)
+    ends.map(|reg| register(reg).saturating_mul(traffic.ends)).chain(inside).fold(0, u64::saturating_add)
 }
 
 /// Whether numbers as bits can't be cheaper, or are out of the question: what is kept has one form in all programs; as bits a
@@ -80,9 +56,10 @@ mod tests {
     use crate::capabilities::{ProofCosts, Traffic};
     use crate::domain::Domain;
     use crate::plan::Plan;
-    use crate::{Builder, Capabilities, Dtype, NodeId, Numbers, Range, Recipient, lower};
+    use crate::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
 
-    const TRAFFIC: Traffic = Traffic::OF_THREE;
+    /// Each of three parties sends as much.
+    const TRAFFIC: Traffic = Traffic { ends: 3, and: 3, part: 1 };
 
     fn plan(
         ways: Capabilities,
@@ -101,7 +78,7 @@ mod tests {
     #[test]
     fn what_is_shuffled_with_a_proof_is_in_rings() {
         let proofs = ProofCosts { rounds: 12, many: 1 << 14, shuffled: 1 << 24 };
-        let ways = Capabilities::THREE_COMPONENTS.with_shuffle(3).or(&[Numbers::BitsAlone], TRAFFIC);
+        let ways = Capabilities::THREE_COMPONENTS.with_shuffle(3).or_bits(TRAFFIC);
         for (ways, in_rings) in [(ways, false), (ways.with_proofs(proofs), true)] {
             let plan = plan(ways, (0, 1000), |build, [a, _]| build.shuffle(&[a]).unwrap()[0]);
             assert_eq!(plan.register(plan.outputs[0].reg).domain != Domain::Bits, in_rings);
@@ -129,7 +106,7 @@ mod tests {
         let is_in_rings = |range, body: fn(&mut Builder, [NodeId; 2]) -> NodeId| {
             let [one, other] =
                 [rings, Capabilities::BITS].map(|ways| weight(&plan(ways, range, body), TRAFFIC));
-            let chosen = plan(rings.or(&[Numbers::BitsAlone], TRAFFIC), range, body);
+            let chosen = plan(rings.or_bits(TRAFFIC), range, body);
             assert_eq!(weight(&chosen, TRAFFIC), one.min(other));
             one <= other
         };

@@ -1,7 +1,7 @@
 //! A store that a party fills while it serves, together with all others: each filling is a session of its own on links of its
 //! own, which makes an epoch under a fresh key. Runs go on meanwhile, under the keys that they have.
 //!
-//! Docs: decision 59 in `docs/adr`.
+//! Docs: decision 58 in `docs/adr`.
 
 use super::serving::Serving;
 use crate::error::Error;

@@ -17,10 +17,9 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 17] = [
+const CHAINS: [&str; 16] = [
     "branch",
     "assume",
-    "shuffle",
     "shuffle_bits",
     "sort",
     "sort_too",

@@ -90,7 +90,7 @@ impl Stage {
     }
 
     fn in_rings(subject: &Subject, program: &Program, instances: usize) -> Self {
-        let capabilities = Capabilities { others: None, ..subject.protocol.capabilities() };
+        let capabilities = Capabilities { or_bits: None, ..subject.protocol.capabilities() };
         let plan = lower(program, capabilities).expect("the protocol offers it").plan;
         Self::of_numbers(subject, plan, instances)
     }

@@ -5,25 +5,15 @@ use tacit_circuit::{self as circuit, Wire};
 
 use super::functions;
 use super::gates::{self, Columns, Word, plus_bit};
-use crate::lower::lowering::Lowering;
 use crate::operations::{Extreme, Operation};
 
 /// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
 /// as long as what an addition saves on so many.
 pub(super) const MANY: usize = 1 << 14;
 
-/// The same where an AND is three bits and rounds aren't few among those of proofs.
-const MANY_WITHOUT_PROOFS: usize = 1 << 16;
-
-impl Lowering<'_> {
-    /// Few rounds or few ANDs, whichever is faster for so many instances.
-    pub(super) fn style(&self, instances: usize) -> Style {
-        let many = match self.capabilities.others {
-            Some((_, traffic)) if traffic.counts_rounds => MANY_WITHOUT_PROOFS,
-            _ => MANY,
-        };
-        if instances < many { Style::Shallow } else { Style::Small }
-    }
+/// Few rounds or few ANDs, whichever is faster for so many instances.
+pub(super) const fn style(instances: usize) -> Style {
+    if instances < MANY { Style::Shallow } else { Style::Small }
 }
 
 /// One element of a result, modulo 2^width.

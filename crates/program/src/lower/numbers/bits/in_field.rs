@@ -2,7 +2,7 @@
 //! are elements of a field. The bits of each operand come of an opening under a mask, the gates are products, and the bits of the
 //! result add up to it.
 
-use super::element::element;
+use super::element::{element, style};
 use super::gates::Word;
 use crate::capabilities::Field;
 use crate::lower::circuit::products::{Bits, Source};
@@ -31,7 +31,7 @@ impl Lowering<'_> {
             words.push(Word { bits: b.input(bits as u32), signed });
             wires.extend(self.bits_in_field(field, id, &ty.shape));
         }
-        let output = element(operation, &mut b, self.style(ty.len()), &words, format.bits);
+        let output = element(operation, &mut b, style(ty.len()), &words, format.bits);
         let (circuit, exclusive) = b.finish_marked(vec![output]);
         let a = self.products_of(&circuit, &exclusive, wires, domain, ty.len());
         self.of_bits(a, format, domain, ty.len())

@@ -56,7 +56,7 @@ use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, Operand, Public, 
 use crate::types::{Dtype, Type};
 use crate::width::Format;
 use compose::less_mask;
-use element::element;
+use element::{element, style};
 use gates::{Columns, Word};
 use number::Number;
 use operand::{Known, Term, packed};
@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
                 }
             });
         }
-        let outputs = make(&mut b, self.style(instances), &words);
+        let outputs = make(&mut b, style(instances), &words);
         let inputs = inputs.into_iter().map(|(operand, _)| operand).collect();
         self.evaluated(b, inputs, outputs, instances)
     }
@@ -368,7 +368,7 @@ impl<'a> Lowering<'a> {
             };
             given.push(operand);
         }
-        let (style, format, len) = (self.style(ty.len()), Format::of(ty), ty.len());
+        let (style, format, len) = (style(ty.len()), Format::of(ty), ty.len());
         let composed = self.to_number(format, domain, len).1.map(|style| {
             let mask = self.pair_mask(domain, len, &inputs);
             inputs.push(Operand::Each(mask));

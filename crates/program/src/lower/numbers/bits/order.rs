@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit};
 
+use super::element::style;
 use super::gates::{Columns, Word, less};
 use super::operand::Term;
 use crate::lower::lowering::Lowering;
@@ -22,7 +23,7 @@ impl Lowering<'_> {
         let rows = self.ty(id).len();
         let places = bits_below(rows);
         let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
-        let style = self.style(rows);
+        let style = style(rows);
         let mut word = if self.capabilities.numbers.are_bits() || self.ty(id).kind == Dtype::Bool {
             let number = self.number(id);
             let Format { bits, signed } = number.format();
@@ -78,7 +79,7 @@ impl Lowering<'_> {
         // All inputs come before the first gate.
         let [element, place] = [(elements, bits), (places, below + above)]
             .map(|(reg, bits)| self.words_of_elements(reg, bits, &mut b, &mut inputs));
-        let style = self.style(rows);
+        let style = style(rows);
         let [mut element, place] = [(element, bits), (place, below + above)].map(|(words, bits)| {
             let mut columns = Columns::new(bits);
             columns.words(&mut b, &words);

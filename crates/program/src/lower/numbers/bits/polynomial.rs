@@ -14,6 +14,7 @@ use tacit_circuit::arith::Style;
 use tacit_circuit::{Builder, Layered, Wire};
 
 use super::compose::{composed_bits, less_mask};
+use super::element::style;
 use super::functions;
 use super::gates::Word;
 use crate::capabilities::Feature;
@@ -51,7 +52,7 @@ impl Lowering<'_> {
         let mask = self.pair_mask(domain, count * len, &inputs);
         inputs.push(Operand::Each(mask));
         let wires = b.input((count * ring) as u32);
-        let style = self.style(len);
+        let style = style(len);
         let x = operand.sum(&mut b, style);
         let parts = masked_parts(&mut b, style, &x, function, &wires);
         let bits = self.evaluated(b, inputs, parts, len);
@@ -83,7 +84,7 @@ impl Lowering<'_> {
     /// rounds. What both have, the bits of the number, is left out.
     fn is_cheaper(&self, function: &Piecewise, of: Format, ty: &Type, domain: Domain) -> bool {
         let (ring, len, terms) = (domain.bits(), ty.len(), function.terms() as u64);
-        let style = self.style(len);
+        let style = style(len);
         let weigh = |each: u64, rounds: u64| (len as u64).saturating_mul(each).saturating_add(rounds * ROUND);
         let laid = |make: &dyn Fn(&mut Builder, &Word) -> Vec<Wire>| {
             let mut b = Builder::new();
