@@ -26,6 +26,9 @@ impl Desk {
     pub(super) fn requeue(&mut self, run: u64, Company { alone, first, rests }: Company) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
         self.want_failed(&proposal, "a party was lost, or the run taken apart");
+        if rests && proposal.program == FILLING {
+            self.fills.rests(Instant::now());
+        }
         let needs = self.programs.get(&proposal.program).cloned().unwrap_or_default();
         // The last one first, as each is put before those that wait.
         for players in proposal.players.chunks(needs.len().max(1)).rev() {

@@ -215,3 +215,19 @@ fn a_filling_is_beside_runs_and_leaves_them_an_attempt() {
     desk.bear(1);
     assert!(desk.has_room() && !desk.has_room_to_fill());
 }
+
+/// A party that always says that it lacks something of a filling doesn't have it proposed without end.
+#[test]
+fn a_filling_that_is_taken_apart_comes_again_after_a_pause() {
+    let mut desk = Desk { me: 0, ..desk(8) };
+    desk.fills("triples=64".into());
+    for (rests, pauses) in [(false, false), (true, true)] {
+        let proposal =
+            Proposal { program: FILLING, players: Vec::new(), ..proposal(1, ["alice", "bob"]) };
+        let (accepted, since) = (BTreeSet::new(), Instant::now());
+        desk.runs.insert(1, Pending { proposal, stage: Stage::Accepted, accepted, since });
+        desk.requeue(1, Company { rests, ..Company::WAITS });
+        desk.is_low();
+        assert_eq!(desk.fills.pause(since).is_some(), pauses);
+    }
+}
