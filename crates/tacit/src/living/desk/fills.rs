@@ -2,7 +2,7 @@
 //! all have to fill up to the same level.
 
 use super::runs::Next;
-use super::{Desk, Stage};
+use super::{Desk, Stage, shown};
 use crate::living::control::{Between, FILLING, write};
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Hub, Speaker};
@@ -74,15 +74,16 @@ impl Desk {
 
     /// Why this party doesn't fill up to this level.
     pub(super) fn other_level(&self, level: &str) -> Option<String> {
-        let first = &self.names[0];
-        match &self.fills.level {
-            Some(own) if own == level => None,
-            // What is shown of it at other parties is bounded, so what to do comes first.
-            Some(own) => {
-                Some(format!("it fills up to another level ({ALIKE}): to {own}, and {first} to {level}"))
-            }
-            None => Some(format!("it fills no store while it serves ({ALIKE}), and {first} to {level}")),
+        if self.fills.level.as_deref() == Some(level) {
+            return None;
         }
+        // It is told here, too, and party 0 may say anything.
+        let (first, level) = (&self.names[0], shown(level));
+        Some(match &self.fills.level {
+            // What is shown of it at other parties is bounded, so what to do comes first.
+            Some(own) => format!("it fills up to another level ({ALIKE}): to {own}, and {first} to {level}"),
+            None => format!("it fills no store while it serves ({ALIKE}), and {first} to {level}"),
+        })
     }
 
     /// Whether one is proposed or under way.

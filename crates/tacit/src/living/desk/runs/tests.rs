@@ -195,11 +195,15 @@ fn a_filling_is_beside_runs_and_leaves_them_an_attempt() {
         ..proposal(run, ["alice", "bob"])
     };
     assert_eq!(desk.refusal(&filling(1, "triples=64")), None);
-    for (other, says) in
-        [(filling(1, "triples=65"), "the same --fill"), (proposal(1, ["alice", "bob"]), "nobody but parties")]
-    {
-        let refusal = desk.refusal(&Proposal { program: FILLING, ..other });
-        assert!(refusal.as_ref().is_some_and(|reason| reason.contains(says)), "{refusal:?}");
+    let long = "\u{1b}[2J".repeat(9999);
+    for (other, says) in [
+        (filling(1, "triples=65"), "the same --fill"),
+        (filling(1, &long), "the same --fill"),
+        (proposal(1, ["alice", "bob"]), "nobody but parties"),
+    ] {
+        let refusal = desk.refusal(&Proposal { program: FILLING, ..other }).unwrap();
+        assert!(refusal.contains(says), "{refusal}");
+        assert!(refusal.len() < 999 && !refusal.contains(char::is_control), "fit to be told");
     }
     assert!(desk.has_room_to_fill());
     is_under_way(&mut desk, 1);
@@ -222,8 +226,7 @@ fn a_filling_that_is_taken_apart_comes_again_after_a_pause() {
     let mut desk = Desk { me: 0, ..desk(8) };
     desk.fills("triples=64".into());
     for (rests, pauses) in [(false, false), (true, true)] {
-        let proposal =
-            Proposal { program: FILLING, players: Vec::new(), ..proposal(1, ["alice", "bob"]) };
+        let proposal = Proposal { program: FILLING, players: Vec::new(), ..proposal(1, ["alice", "bob"]) };
         let (accepted, since) = (BTreeSet::new(), Instant::now());
         desk.runs.insert(1, Pending { proposal, stage: Stage::Accepted, accepted, since });
         desk.requeue(1, Company { rests, ..Company::WAITS });
