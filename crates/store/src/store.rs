@@ -187,8 +187,11 @@ impl Store {
     /// Begins a new epoch.
     ///
     /// # Errors
-    /// [`Error::Known`], [`Error::Full`], [`Error::File`].
+    /// [`Error::Closed`], before anything is made that couldn't be noted; [`Error::Known`], [`Error::Full`], [`Error::File`].
     pub fn writer(&self, epoch: Epoch) -> Result<Writer, Error> {
+        if !self.sound {
+            return Err(Error::Closed);
+        }
         if self.is_known(epoch) {
             return Err(Error::Known { epoch });
         }

@@ -139,6 +139,7 @@ fn nothing_is_given_that_could_not_be_noted() {
         assert_eq!(take(&mut store, A, 2, 1), Err(Error::Closed));
         assert_eq!(store.begin_check(A), Err(Error::Closed));
         fault::plant(Fault::Nothing);
+        assert_eq!(store.writer(B).map(drop), Err(Error::Closed));
         // Destroying needs no journal that works.
         assert_eq!(store.destroy(A), Err(Error::Closed));
         assert!(!place.store().join(A.to_string()).exists());

@@ -446,9 +446,11 @@ impl Server {
 /// Whether no run after this could go well. What a request of clients comes to says nothing of others: only this party's own
 /// trouble does, such as with its store, or a panic ([`Error::Feed`]).
 fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
-    use Error::{Feed, NoMaterial, NotDestroyed, Program, Refused, Store, Value};
+    use Error::{Aborted, Feed, NoMaterial, NotDestroyed, Program, Refused, Store, Value};
     match error {
         Store(_) | NotDestroyed { .. } | Feed(_) => true,
+        // Opened anew, the store is as good as before.
+        Aborted { cause: tacit_engine::Error::Store(tacit_store::Error::Closed), .. } => true,
         Refused(_) | Value(_) | Program(_) | NoMaterial(_) => proposal.players.is_empty(),
         _ => false,
     }
@@ -484,7 +486,9 @@ mod tests {
         let (asked, own) = (proposal(&["alice"]), proposal(&[]));
         let refused = Error::Refused("nothing is kept by that name".into());
         assert!(!is_lasting(&refused, &asked) && is_lasting(&refused, &own));
-        for error in [Error::Store(tacit_store::Error::Closed), Error::Feed("it panicked".into())] {
+        let closed = tacit_store::Error::Closed;
+        let in_run = Error::Aborted { lane: None, at: None, attempt: false, cause: closed.clone().into() };
+        for error in [Error::Store(closed), in_run, Error::Feed("it panicked".into())] {
             assert!(is_lasting(&error, &asked) && is_lasting(&error, &own), "{error}");
         }
     }
