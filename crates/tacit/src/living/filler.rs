@@ -11,6 +11,7 @@ use crate::made::Prepared;
 use crate::material::{other_stock, stock_binding};
 use crate::registry::Chosen;
 use crate::report::{Report, Run};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -74,11 +75,13 @@ impl Filler {
         if !stock.is_for(&stock_binding(&*protocol, parties, me)) {
             return Err(other_stock());
         }
+        // In one order, whichever the operator of each party wrote: the session agrees on it.
+        let wanted: BTreeMap<SupplyKind, u64> = filling.wanted.iter().copied().collect();
         Ok(Some(Self {
             protocol,
             parties: parties.to_vec(),
             me,
-            filling: Filling { up_to: true, ..filling.clone() },
+            filling: Filling { wanted: wanted.into_iter().collect(), up_to: true },
             stock: stock.clone(),
             surplus: Mutex::default(),
             made: Mutex::default(),

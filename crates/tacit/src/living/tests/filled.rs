@@ -36,14 +36,17 @@ impl Factory {
         StorePath { store: folder.join("store"), anchors: folder.join("anchors") }
     }
 
-    /// As much as so many runs draw, and a block of one kind that is left over.
-    fn runs(&self, count: u64) -> Filling {
+    /// As much as so many runs draw, and a block of one kind that is left over, as a party's operator says it.
+    fn runs(&self, number: usize, count: u64) -> Filling {
         let (config, chosen) = (self.house.party(0), Chosen::of(self.protocol).unwrap());
         let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
         let clients = Participants::clients_of(self.program.plan(), &parties);
         let endpoint = endpoint_of(&config, &self.program, chosen.protocol, clients).unwrap();
         let mut filling = Filling::for_runs(&endpoint, count).unwrap();
         filling.wanted[0].1 += filling.wanted[0].0.per_block();
+        // Each party has them in an order of its own.
+        let kinds = filling.wanted.len();
+        filling.wanted.rotate_left(number % kinds);
         filling
     }
 
@@ -69,7 +72,7 @@ impl Factory {
 
     /// All parties, each filling as much.
     fn serve(&self, runs: u64) -> ([Party; 3], [Heard; 3]) {
-        let opened = [0, 1, 2].map(|number| self.open(number, Some(self.runs(runs))));
+        let opened = [0, 1, 2].map(|number| self.open(number, Some(self.runs(number, runs))));
         let heard = [0, 1, 2].map(|number: usize| opened[number].1.clone());
         (opened.map(|(server, _)| Party::serves(server)), heard)
     }
@@ -192,7 +195,8 @@ fn levels_that_differ_are_refused_in_words() {
         ([None, Some(2), Some(2)], [Some("fills its store while it serves, and P0 doesn't"), None, None]),
     ];
     for (runs, says) in cases {
-        let opened = [0, 1, 2].map(|party| factory.open(party, runs[party].map(|runs| factory.runs(runs))));
+        let opened =
+            [0, 1, 2].map(|party| factory.open(party, runs[party].map(|runs| factory.runs(party, runs))));
         let heard = [0, 1, 2].map(|party: usize| opened[party].1.clone());
         let parties = opened.map(|(server, _)| Party::serves(server));
         for (heard, says) in heard.iter().zip(says) {
@@ -215,7 +219,7 @@ fn what_can_not_be_filled_is_refused_before_anything_is_served() {
         let offer = Offer { compiled: factory.program.clone(), inputs: vec![None] };
         Server::open(&factory.house.party(0), vec![offer], serving).map(drop).unwrap_err().to_string()
     };
-    let filling = || Some(factory.runs(1));
+    let filling = || Some(factory.runs(0, 1));
     let says = refused(Serving { at_once: 1, ..factory.serving(0, filling()) });
     assert!(says.contains("--at-once"), "{says}");
     let says = refused(Serving { holdings: Holdings::default(), ..factory.serving(0, filling()) });
@@ -246,7 +250,7 @@ impl Attacker for Deviates {
 /// All parties with supplies for some runs, after a first filling, where P1 deviates in the next one, which begins with this run.
 fn with_deviation(factory: &Factory, withholds: bool) -> ([Party; 3], [Heard; 3], Seat) {
     let deviates = Arc::new(AtomicBool::new(false));
-    let mut opened = [0, 1, 2].map(|number| factory.open(number, Some(factory.runs(4))));
+    let mut opened = [0, 1, 2].map(|number| factory.open(number, Some(factory.runs(number, 4))));
     let tells = deviates.clone();
     opened[1].0.stop_after(None);
     opened[1].0.wrap(move |links| {
