@@ -78,11 +78,18 @@ pub(crate) fn prepared(
 pub(crate) trait Filled {
     /// Does something with it, and waits for no peer meanwhile.
     fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T;
+
+    /// Takes away an epoch that was finished and that others may lack.
+    fn take_back(&mut self, epoch: Epoch) -> Result<(), tacit_store::Error>;
 }
 
 impl Filled for Store {
     fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T {
         act(self)
+    }
+
+    fn take_back(&mut self, epoch: Epoch) -> Result<(), tacit_store::Error> {
+        self.destroy(epoch)
     }
 }
 
@@ -90,6 +97,11 @@ impl Filled for Store {
 impl Filled for &Stock {
     fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> T) -> T {
         Stock::with(self, act)
+    }
+
+    /// Not from under a run, which draws from it only if all parties have it. What some lack goes after the next filling.
+    fn take_back(&mut self, epoch: Epoch) -> Result<(), tacit_store::Error> {
+        self.discard(&[epoch]).map(|_| ())
     }
 }
 
@@ -126,7 +138,7 @@ pub(crate) fn finish(
 /// Waits until all parties say that what they made can be used; else takes it away again.
 pub(crate) fn confirm(session: &mut Session, store: &mut impl Filled, epoch: Epoch) -> Result<Made, Error> {
     if let Err(error) = session.barrier() {
-        store.with(|store| store.destroy(epoch))?;
+        store.take_back(epoch)?;
         return Err(aborted(error.into()));
     }
     let disk_bytes = store.with(|store| store.bytes_of(epoch))?;
