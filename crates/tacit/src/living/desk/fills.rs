@@ -21,12 +21,13 @@ impl Desk {
         self.fills.is_low |= self.fills.level.is_some() && !self.is_filling();
     }
 
-    /// A filling has ended here, and made something or not.
-    pub(crate) fn has_filled(&mut self, made: bool) {
-        if made {
-            self.fills.goes_on(Instant::now());
-        } else {
-            self.fills.rests(Instant::now());
+    /// A filling has ended here: well, and made something or not, or it failed.
+    pub(crate) fn has_filled(&mut self, made: Option<bool>) {
+        let now = Instant::now();
+        match made {
+            Some(true) => self.fills.goes_on(now),
+            Some(false) => self.fills.had_enough(now),
+            None => self.fills.rests(now),
         }
     }
 

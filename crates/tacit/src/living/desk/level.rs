@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// The pause after a filling that came to nothing; after each further one it is twice as long ...
+/// The pause after a filling that found enough in all stores. It doesn't grow, since a client brings it about whose program draws
+/// more than the level, and what runs draw meanwhile is to be made soon.
+const ENOUGH: Duration = Duration::from_secs(2);
+/// The pause after one that came to nothing; after each further one it is twice as long ...
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// ... but no longer than this.
 const LAST_PAUSE: Duration = Duration::from_mins(5);
@@ -35,7 +38,12 @@ impl Fills {
         (self.is_low && self.not_before > now).then(|| self.not_before - now)
     }
 
-    /// One came to nothing, or made nothing.
+    /// One found enough.
+    pub(super) fn had_enough(&mut self, now: Instant) {
+        (self.pause, self.not_before) = (FIRST_PAUSE, now + ENOUGH);
+    }
+
+    /// One came to nothing.
     pub(super) fn rests(&mut self, now: Instant) {
         self.not_before = now + self.pause;
         self.pause = (2 * self.pause).min(LAST_PAUSE);

@@ -50,7 +50,7 @@ impl Server {
     pub(super) fn has_filled(&mut self, run: u64, result: Result<Run, Error>) -> Result<(), Error> {
         let made = self.shared.filler.as_ref().and_then(|filler| filler.made());
         let is_new = made.as_ref().is_some_and(|made| made.disk_bytes > 0);
-        self.desk.has_filled(is_new);
+        self.desk.has_filled(result.is_ok().then_some(is_new));
         let admitted = self.attempts.admit();
         if admitted.is_err() {
             self.end_all();

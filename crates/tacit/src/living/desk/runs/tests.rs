@@ -234,3 +234,20 @@ fn a_filling_that_is_taken_apart_comes_again_after_a_pause() {
         assert_eq!(desk.fills.pause(since).is_some(), pauses);
     }
 }
+
+/// Clients can ask again and again for what draws more than the level: no filling waits long for that.
+#[test]
+fn fillings_that_fail_come_ever_later_and_those_that_find_enough_do_not() {
+    let mut desk = desk(8);
+    desk.fills("triples=64".into());
+    desk.is_low();
+    let start = Instant::now();
+    let mut pause_after = |made: Option<bool>| {
+        (0..20).for_each(|_| desk.has_filled(made));
+        desk.fills.pause(start).unwrap_or_default()
+    };
+    let [enough, failed, some] = [Some(false), None, Some(true)].map(&mut pause_after);
+    assert!(enough > Duration::ZERO && enough < Duration::from_mins(1), "{enough:?}");
+    assert!(failed > Duration::from_mins(1), "{failed:?}");
+    assert!(some < Duration::from_secs(1), "{some:?}");
+}
