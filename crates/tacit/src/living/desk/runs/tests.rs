@@ -216,8 +216,12 @@ fn a_filling_is_beside_runs_and_leaves_them_an_attempt() {
     desk.forget(1);
     assert!(desk.has_room() && !desk.has_room_to_fill());
     desk.forget(2);
+    desk.is_low();
+    assert!(desk.is_to_fill(Instant::now()) && desk.unfilled().is_none());
     desk.bear(1);
     assert!(desk.has_room() && !desk.has_room_to_fill());
+    assert!(!desk.is_to_fill(Instant::now()));
+    assert!(desk.unfilled().is_some_and(|reason| reason.contains("--attempts")));
 }
 
 /// A party that always says that it lacks something of a filling doesn't have it proposed without end.
