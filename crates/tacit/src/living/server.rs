@@ -448,9 +448,11 @@ impl Server {
 fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
     use Error::{Aborted, Feed, NoMaterial, NotDestroyed, Program, Refused, Store, Value};
     match error {
-        Store(_) | NotDestroyed { .. } | Feed(_) => true,
-        // Opened anew, the store is as good as before.
-        Aborted { cause: tacit_engine::Error::Store(tacit_store::Error::Closed), .. } => true,
+        // A store that is closed in a run is as good as before once it is opened anew.
+        Aborted { cause: tacit_engine::Error::Store(tacit_store::Error::Closed), .. }
+        | Store(_)
+        | NotDestroyed { .. }
+        | Feed(_) => true,
         Refused(_) | Value(_) | Program(_) | NoMaterial(_) => proposal.players.is_empty(),
         _ => false,
     }

@@ -63,8 +63,9 @@ impl Desk {
         }
         if std::mem::replace(&mut self.fills.is_told, true) {
             let first = &self.names[0];
-            self.fills.failed =
-                Some(format!("too little is in the store, and {first} begins no filling: {ALIKE}"));
+            self.fills.failed = Some(format!(
+                "too little is in the store, and {first} begins no filling: {ALIKE}, or see what {first} says"
+            ));
         }
         self.fills.not_before = now + UNHEARD;
         hub.say(Speaker::Party(0), write(&Between::Ask { program: FILLING }));

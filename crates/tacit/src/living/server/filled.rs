@@ -7,8 +7,9 @@ use crate::report::Run;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a filling may go on that a party which ends has under way.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a filling may go on that a party which ends has under way: what is made of a part ends in a check, and one that ends
+/// before may be an attempt for the others.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Hears what was made, or why nothing was.
 pub(super) type Hears = Box<dyn FnMut(Result<&Prepared, &str>) + Send>;
