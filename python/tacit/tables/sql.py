@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit._location import caller, fault
+from tacit._location import caller, fault, said
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.orders import Wishes
 from tacit.tables.orders import noted as note_wishes
@@ -90,7 +90,8 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
     try:
         read = sqlglot.parse_one(query, read="duckdb")
         check_tables(read, tables)
-        read = with_names(read).transform(of_some_rows).transform(written_out)
+        with said(caller()):  # What transforms would be the caller of what is refused.
+            read = with_names(read).transform(of_some_rows).transform(written_out)
         # The optimiser leaves some parts out.
         checked_clauses(read)
         optimised = optimize(read, schema=schema, dialect="duckdb")

@@ -309,8 +309,10 @@ class Table(Unknown):
         """
         if type(rows) is not int or rows < 1:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
-        if type(offset) is not int or not 0 <= offset < len(self):
-            raise fault(ProgramError, f"offset={offset!r} of up to {len(self)} rows leaves none")
+        if type(offset) is not int or offset < 0:
+            raise fault(ProgramError, f"offset={offset!r}: a number of rows from 0 on is needed")
+        if offset >= len(self):
+            raise fault(ProgramError, f"offset={offset} of up to {len(self)} rows leaves none")
         if rows >= len(self) and not offset:
             return self._with(rows=None)
         table = self.settled()

@@ -59,6 +59,12 @@ def of_some_rows(node: exp.Expr) -> exp.Expr:
 
 def written_out(node: exp.Expr) -> exp.Expr:
     """Windows that have a name in each place; variances, correlations and bools by other aggregates."""
+    if isinstance(node, exp.ArrayAgg):
+        # The optimiser makes others, for which their ends stand.
+        raise refused(node)
+    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Select) and not node.find(exp.AggFunc):
+        # What is selected doesn't matter, and is no key that `x IN (SELECT ...)` might have.
+        node.this.set("expressions", [exp.Literal.number(1)])
     if isinstance(node, exp.Query) and not node.is_star:
         _with_all(node)
     if isinstance(node, exp.Select) and node.args.get("windows"):
@@ -147,7 +153,9 @@ def _with_all(query: exp.Query) -> None:
     """GROUP BY ALL by what isn't an aggregate, and ORDER BY ALL by all that is shown."""
     group, order = query.args.get("group"), query.args.get("order")
     if group is not None and group.args.get("all"):
-        keys = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+        # What is of no column is the same in all rows, and a number would be a place.
+        shown = [one.unalias() for one in query.selects if one.find(exp.Column)]
+        keys = [one.copy() for one in shown if one.find(exp.AggFunc) is None]
         query.set("group", exp.Group(expressions=keys) if keys else None)
     if order is None:
         return
