@@ -132,6 +132,10 @@ QUERIES = [
     "select 3 as three, ward, sum(days) as d, 'x' as w from stays group by all",
     "select 'x' as w, sum(days) as d from stays where days > 90 group by all",
     "select if(days > 20, null, days) as a, if(dose > 0, ward, null) as b, trim(ward, 'et') as c from stays",
+    # Groups of nulls: of rows without a match, and of a key that is unique as it was grouped by.
+    "with w as (select ward, max(days) as d from stays group by ward) select ward, d, count(*) as n from w "
+    "group by ward, d",
+    "select p.id, p.born, count(*) as n from stays s left join people p on p.id = s.id group by p.id, p.born",
     # Where null is as good as false, and where there is none.
     "select id from people where age > 60 or smokes and age in (select days from stays)",
     "select case when age in (select days from stays) then 1 else 2 end as x, id from people",
