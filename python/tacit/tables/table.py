@@ -170,7 +170,7 @@ class Table(Unknown):
     def _check_rows(self, column: Column) -> None:
         """Refuses a column of other rows."""
         if not is_public(column):
-            refuse_other_rows(column.said(), column.rows, "the table", self._rows)
+            refuse_other_rows(column.said(), column.rows, self._rows)
 
     def constant(self, value: Any, rows: int | None = None) -> Tensor:
         """A tensor of a public value in every row, or of an array of them."""
@@ -208,7 +208,9 @@ class Table(Unknown):
         columns = {name: one.bare() if name in chosen else one for name, one in table.columns.items()}
         # What isn't null was in order among nulls.
         order = () if set(chosen) & set(table.facts.order) else table.facts.order
-        return table._with(columns=columns, facts=replace(table.facts, order=order))
+        # Nobody knows what stands in the place of a null.
+        rows = Rows.here(self._rows)
+        return table._with(columns=columns, facts=replace(table.facts, order=order), rows=rows)
 
     @at_one_line
     def union(self, other: Table) -> Table:
