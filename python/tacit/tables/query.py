@@ -303,7 +303,7 @@ class Query:
         for part in [*after, *([having] if having is not None else [])]:
             inner = part.find(exp.Query)
             if inner is not None:
-                raise refused(inner, "is no table here", "join it: FROM t CROSS JOIN (SELECT ...) AS q")
+                raise refused(inner, "is no table here", "join it: CROSS JOIN (SELECT ...); IN is of WHERE")
             for call in part.find_all(exp.AggFunc):
                 if not isinstance(call.parent, (exp.Window, exp.IgnoreNulls, exp.RespectNulls)):
                     calls[call.sql()] = call
