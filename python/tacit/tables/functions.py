@@ -148,7 +148,7 @@ def _quotient(a: Any, b: Any) -> Column:
     else:
         places = max(one.type.places, other.type.places)
         quotient = _elementary.divide(scaled(one, places), scaled(other, places))
-    if not is_public(other) and other.type.low <= 0 <= other.type.high:
+    if other.type.low <= 0 <= other.type.high:
         there = other.value != 0
         valid = there if valid is None else valid & there
     return _as_column(quotient, valid)
