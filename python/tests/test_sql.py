@@ -142,6 +142,8 @@ QUERIES = [
     "select id, days from stays where not (days > 30 or days in (select id from people where smokes))",
     "select days, days in (select days + 3 from stays) as x from stays",
     "select id, not exists (select age from people p where p.age = s.id) as x from stays s",
+    "select stddev(days) filter (where not exists (select age from people p where p.age = s.id)) as x "
+    "from stays s",
     "select case ward when 'east' then 1 when 'west' then 2 end as a, days not between 3 and 20 as b "
     "from stays",
     "select id, s.days, p.age from stays s left join people p using (id)",

@@ -41,6 +41,14 @@ def with_names(query: exp.Expr) -> exp.Expr:
     return query
 
 
+def with_bare_exists(query: exp.Expr) -> exp.Expr:
+    """A query in which EXISTS selects nothing: what it would isn't taken for the key of `x IN (SELECT ...)`."""
+    for one in query.find_all(exp.Exists):
+        if isinstance(one.this, exp.Select) and one.find(exp.AggFunc) is None:
+            one.this.set("expressions", [exp.Literal.number(1)])
+    return query
+
+
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
@@ -62,9 +70,6 @@ def written_out(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.ArrayAgg):
         # The optimiser makes others, for which their ends stand.
         raise refused(node)
-    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Select) and not node.find(exp.AggFunc):
-        # What is selected doesn't matter, and is no key that `x IN (SELECT ...)` might have.
-        node.this.set("expressions", [exp.Literal.number(1)])
     if isinstance(node, exp.Query) and not node.is_star:
         _with_all(node)
     if isinstance(node, exp.Select) and node.args.get("windows"):
