@@ -42,7 +42,7 @@ def with_names(query: exp.Expr) -> exp.Expr:
 
 
 def with_bare_exists(query: exp.Expr) -> exp.Expr:
-    """A query in which EXISTS selects nothing: what it would isn't taken for the key of `x IN (SELECT ...)`."""
+    """A query in which EXISTS selects nothing, which would be taken for the key of `x IN (SELECT ...)`."""
     for one in query.find_all(exp.Exists):
         if isinstance(one.this, exp.Select) and one.find(exp.AggFunc) is None:
             one.this.set("expressions", [exp.Literal.number(1)])
