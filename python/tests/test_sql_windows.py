@@ -24,6 +24,9 @@ QUERIES = [
     "select * from (select id, days, row_number() over (partition by ward order by days desc, cost) "
     "as rn from stays) t where rn <= 2",
     "select ward, sum(sum(days)) over (order by ward) as c from stays group by ward",
+    # One row, which is its own partition's last.
+    "select last_value(id) over (partition by ward order by id) as a, sum(days) over () as b, lead(id) over "
+    "(order by id) as c, ntile(2) over (order by id) as d from (select * from stays order by id limit 1) s",
     "select id, days, avg(days) over (order by cost rows 3 preceding) - days as d from stays order by d",
     "select id, days, count(*) over (order by cost desc, days rows unbounded preceding) as e from stays",
     "select id, days, rank() over (partition by ward order by days) as r, dense_rank() over "

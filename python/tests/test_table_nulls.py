@@ -76,3 +76,16 @@ def test_quotients_that_have_no_room_are_null(x: Any, g: Any, rows: list[tuple[f
     expected = exact.where(exact.abs() < 2**31)
     assert 1 < expected.isna().sum() < len(rows)
     np.testing.assert_allclose(got["y"], expected, rtol=0, atol=2**-17)
+
+
+def test_quotients_by_public_numbers_and_powers_have_room_for_all_that_they_may_be() -> None:
+    kinds = {"x": tables.integer(-(2**31), 2**31), "n": tables.number(-(2**31), 2**31 - 2**-16)}
+    declared = tacit.table("bank", kinds, rows=3)
+    plan = tacit.function(
+        lambda t: tacit.reveal(t.assign(a=t.x / 1, b=t.x / 2.0, c=t.n**1, d=t.n / 1).order_by("x"))
+    ).trace(declared)
+    with tacit.local() as run:
+        got = run(plan, bank=pd.DataFrame({"x": [-(2**31), 0, 2**31], "n": [-(2**31), 0, 2**31 - 2**-16]}))
+    assert got["a"].tolist() == got["x"].tolist()
+    assert got["b"].tolist() == (got["x"] / 2).tolist()
+    assert got["c"].tolist() == got["d"].tolist() == got["n"].tolist()

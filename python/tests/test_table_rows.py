@@ -106,8 +106,6 @@ KEPT: dict[str, Callable[[Any, Any], Any]] = {
     "select": lambda t, _: t.select("c", "x", "b", "k", "day"),
     "rename": lambda t, _: t.rename({"c": "d"}).rename({"d": "c"}),
     "assign": lambda t, _: t.assign(y=t.c * 2),
-    "drop_nulls": lambda t, _: t.drop_nulls(),
-    "cross join": lambda t, _: t.join(t.group_by().agg(m=("c", "mean")), how="cross"),
     "SQL beside": lambda t, other: (tacit.sql("select count(*) as n from t", t=other), t)[1],
 }
 
@@ -121,6 +119,34 @@ def test_columns_of_rows_that_stay_go_together(kept: str) -> None:
         return t
 
     traced(used)
+
+
+FEWER: dict[str, Callable[[Any, Any], Any]] = {
+    "drop_nulls": lambda t, _: t.drop_nulls(),
+    "drop_nulls of what has none": lambda t, _: t.drop_nulls("c"),
+    "cross join": lambda t, _: t.join(t.group_by().agg(m=("c", "mean")), how="cross"),
+    "a filter after": lambda t, _: t.drop_nulls("x")[t.c > 3],
+    "twice": lambda t, _: t.drop_nulls("x").drop_nulls(),
+}
+
+
+@pytest.mark.parametrize("fewer", FEWER)
+def test_columns_that_hold_nothing_in_some_rows_stay_in_the_others(fewer: str) -> None:
+    """What stands in the place of a null, or of a row that doesn't count, isn't shown beside all rows."""
+
+    def used(t: Any, other: Any) -> Any:
+        some = FEWER[fewer](t, other)
+        for use in USED.values():
+            use(some, t)
+        return some.assign(y=t.x.fill_null(0) + some.c)
+
+    traced(used)
+    # Here the table is that of all rows.
+    for use in ("a filter", "a column", "a sum", "a choice", "an aggregate"):
+        with pytest.raises(tacit.ProgramError, match="of some rows alone"):
+            traced(lambda t, other, use=use: USED[use](t, FEWER[fewer](t, other)))
+    with pytest.raises(tacit.ProgramError, match="rows that stand otherwise"):
+        traced(lambda t, _: t.drop_nulls("x")[t.drop_nulls("c").c > 1])
 
 
 def test_columns_beside_those_of_a_filter_are_of_the_same_rows() -> None:

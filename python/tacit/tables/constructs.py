@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlglot import exp
 
 from tacit._location import fault
 from tacit.errors import ProgramTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
@@ -153,3 +158,34 @@ def name_of(column: exp.Column) -> str:
 def sources_of(node: exp.Expr) -> set[str]:
     """The tables, by alias, that an expression is about."""
     return {column.table for column in node.find_all(exp.Column)}
+
+
+def in_subquery(condition: exp.Expr, uses: Sequence[exp.Expr]) -> tuple[exp.Expr, exp.Expr] | None:
+    """`x` and `y`, if a join is that of `x IN (SELECT y ...)` where null isn't as good as false.
+
+    It is in conditions of WHERE and CASE without NOT.
+
+    Args:
+        condition: A condition of the join.
+        uses: What is about its tables later.
+    """
+    if not isinstance(condition, exp.EQ):
+        return None
+    for key, other in ((condition.left, condition.right), (condition.right, condition.left)):
+        # Keys of other subqueries have such names, too.
+        if isinstance(key, exp.Column) and key.table.startswith("_u_") and not key.name.startswith("_u_"):
+            asked = [one for use in uses for one in use.find_all(exp.Is) if one.this.sql() == key.sql()]
+            if any(not _is_whether(one) for one in asked):
+                return other, key
+    return None
+
+
+def _is_whether(null: exp.Is) -> bool:
+    """Whether rows where a value isn't null are asked for, and no others."""
+    condition = null.parent
+    if not isinstance(condition, exp.Not):
+        return False
+    while isinstance(condition.parent, (exp.And, exp.Or, exp.Paren)):
+        condition = condition.parent
+    of_case = isinstance(condition.parent, exp.If) and condition.arg_key == "this"
+    return of_case or isinstance(condition.parent, exp.Where)

@@ -284,22 +284,19 @@ class Expressions:
     def _case(self, node: exp.Case) -> Column:
         if node.this is not None:
             raise refused(node, hint="write CASE WHEN x = 1 THEN ... for each value")
-        default = node.args.get("default")
-        result = None if default is None or isinstance(default, exp.Null) else self.column(default)
+        result = self._or_null(node.args.get("default"))
         for branch in reversed(node.args["ifs"]):
-            then = branch.args["true"]
-            value = None if isinstance(then, exp.Null) else self.column(then)
-            result = choose(self.column(branch.this), value, result)
+            result = choose(self.column(branch.this), self._or_null(branch.args["true"]), result)
         assert result is not None
         return result
 
     def _if(self, node: exp.If) -> Column:
-        other = node.args.get("false")
-        return choose(
-            self.column(node.this),
-            self.column(node.args["true"]),
-            None if other is None else self.column(other),
-        )
+        values = (self._or_null(node.args.get(part)) for part in ("true", "false"))
+        return choose(self.column(node.this), *values)
+
+    def _or_null(self, node: exp.Expr | None) -> Column | None:
+        """A value that may be written as NULL, or left out."""
+        return None if node is None or isinstance(node, exp.Null) else self.column(node)
 
     def _coalesce(self, node: exp.Coalesce) -> Column:
         first, *rest = [one for one in (node.this, *node.expressions) if not isinstance(one, exp.Null)]
@@ -376,7 +373,11 @@ class Expressions:
             return self._worded(node, self.column(node.this), change)
         if not isinstance(given, exp.Literal):
             raise refused(node, "has no second part that everybody knows")
-        known = given.this if given.is_string else int(given.this)
+        counts = isinstance(node, (exp.Left, exp.Right))
+        if given.is_string == counts or (counts and not given.this.isdecimal()):
+            kind = "number of letters from 0 on" if counts else "text"
+            raise refused(node, f"is by {given.sql()}, which is no {kind}", "write LEFT(x, 2), TRIM(x, '.')")
+        known = int(given.this) if counts else given.this
         return self._worded(node, self.column(node.this), lambda word: change(word, known))
 
     def _dpipe(self, node: exp.DPipe) -> Column:
@@ -434,7 +435,7 @@ _WORDS: dict[type[exp.Expr], Callable[..., Any]] = {
     exp.Upper: str.upper,
     exp.Lower: str.lower,
     exp.Length: len,
-    exp.Trim: lambda word: word.strip(" "),
+    exp.Trim: lambda word, letters=" ": word.strip(letters),
     exp.Left: lambda word, count: word[:count],
     exp.Right: lambda word, count: word[max(len(word) - count, 0) :],
     exp.StartsWith: str.startswith,

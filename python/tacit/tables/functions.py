@@ -141,13 +141,14 @@ def _quotient(a: Any, b: Any) -> Column:
         divisor = other.value / other.type.unit
         if is_public(one):
             return made("number", as_number(one) / divisor, places=16)
-        quotient = _in_units(one, 16) / (divisor * _units(one))
-    elif "number" in (one.type.kind, other.type.kind):
+        # Its range says that there is room.
+        return _number(_in_units(one, 16) / (divisor * _units(one)), valid)
+    if "number" in (one.type.kind, other.type.kind):
         quotient = _elementary.divide(as_number(one), as_number(other))
     else:
         places = max(one.type.places, other.type.places)
         quotient = _elementary.divide(scaled(one, places), scaled(other, places))
-    if not is_public(other) and other.type.low <= 0 <= other.type.high:
+    if other.type.low <= 0 <= other.type.high:
         there = other.value != 0
         valid = there if valid is None else valid & there
     return _as_column(quotient, valid)
@@ -214,7 +215,7 @@ def _power(a: Any, b: Any) -> Column:
     if exponent >= 0 and exponent.is_integer():
         places = int(kind.places * exponent)
         if kind.kind == "number":
-            return _as_column(base.value ** int(exponent), base.valid)
+            return _number(base.value ** int(exponent), base.valid)
         if places > MOST_PLACES:
             raise fault(
                 ProgramError,
@@ -237,6 +238,10 @@ def _as_column(value: Tensor, valid: Tensor | None) -> Column:
         if end in (raw._kind.low, raw._kind.high):
             inside = raw != end
             valid = inside if valid is None else valid & inside
+    return _number(value, valid)
+
+
+def _number(value: Tensor, valid: Tensor | None) -> Column:
     return made("number", value, places=value.dtype.bits, valid=valid)
 
 

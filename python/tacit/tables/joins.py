@@ -20,6 +20,7 @@ from tacit.tables.column import Column, aligned, both_valid, choose, made
 from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish
+from tacit.tables.rows import Rows
 from tacit.tables.slots import Slots
 from tacit.tables.sorting import (
     compact,
@@ -104,7 +105,9 @@ def spread(table: Table, one: Table, how: str) -> Table:
         tensors = [tensor.broadcast_to((len(table),)) for tensor in column.tensors()]
         columns[name] = column.with_tensors(tensors)
     valid = table.valid if how == "left" else table.valid & one.valid.broadcast_to((len(table),))
-    return table._with(columns=columns, valid=valid, faults=table.faults + one.faults)
+    # The one row may not count: then no row has its columns.
+    rows = Rows.here(table._rows)
+    return table._with(columns=columns, valid=valid, faults=table.faults + one.faults, rows=rows)
 
 
 def _names(left: Table, right: Table, pairs: Mapping[str, str], suffix: str) -> dict[str, str]:

@@ -44,11 +44,13 @@ def late_columns(node: exp.Select, sources: Mapping[str, Table]) -> list[Late]:
             shown[name_of(plain)] += 1
     # The conditions of tables that the query makes for itself may be about tables of the same name.
     used = Counter(name_of(one) for one in node.find_all(exp.Column))
+    # Nothing is fetched by a null: rows that a table has no match for have nulls of its key.
+    unmatched = {join.this.alias_or_name for join in node.args.get("joins") or () if join.side}
     found = []
     for alias, table in sources.items():
         own = [one for one in group if one.table == alias]
         key = next((one for one in own if table.facts.is_unique([name_of(one)])), None)
-        if key is None:
+        if key is None or alias in unmatched or table[name_of(key)].valid is not None:
             continue
         others = tuple(
             name_of(one) for one in own if one is not key and used[name_of(one)] == shown[name_of(one)]

@@ -10,7 +10,7 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.constructs import checked, conjuncts, name_of, ordered_by, refused, sources_of
+from tacit.tables.constructs import checked, conjuncts, in_subquery, name_of, ordered_by, refused, sources_of
 from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
@@ -189,6 +189,7 @@ class Query:
         else:
             conditions = conjuncts(join.args.get("on"))
         if how == "left":
+            self._check_known(table, other, conditions, [*where, *later])
             how, where = _less_than_left(name, where, conditions, later)
         keys: dict[str, str] = {}
         # One row is put beside all others, whatever is compared then.
@@ -230,6 +231,22 @@ class Query:
                 f"{name} match one row at most",
             ) from None
         return result.select(*(one for one in result.columns if one not in temporary)), where
+
+    def _check_known(
+        self, table: Table, other: Table, conditions: Sequence[exp.Expr], uses: Sequence[exp.Expr]
+    ) -> None:
+        """Refuses `x IN (SELECT y ...)` where it may be null, and null isn't as good as false."""
+        for one in conditions:
+            keys = in_subquery(one, uses)
+            if keys is not None and any(
+                self._expressions(side).column(key).valid is not None
+                for side, key in zip((table, other), keys, strict=True)
+            ):
+                raise fault(
+                    ProgramError,
+                    "SQL: x IN (SELECT y ...) may be null, which stands here beside true and false",
+                    "leave nulls out, by WHERE x IS NOT NULL and in the subquery WHERE y IS NOT NULL",
+                )
 
     def _key(self, table: Table, node: exp.Expr, temporary: list[str]) -> tuple[Table, str]:
         """A column to join by, which is a new one for an expression."""
@@ -284,6 +301,9 @@ class Query:
         calls: dict[str, exp.Expr] = {}
         after = [*outputs, *hidden, *([qualify] if qualify is not None else [])]
         for part in [*after, *([having] if having is not None else [])]:
+            inner = part.find(exp.Query)
+            if inner is not None:
+                raise refused(inner, "is no table here", "join it: CROSS JOIN (SELECT ...); IN is of WHERE")
             for call in part.find_all(exp.AggFunc):
                 if not isinstance(call.parent, (exp.Window, exp.IgnoreNulls, exp.RespectNulls)):
                     calls[call.sql()] = call
@@ -417,8 +437,8 @@ def _number_of(node: exp.Expr | None) -> int | None:
     """How many rows LIMIT or OFFSET names."""
     if node is None:
         return None
-    if not isinstance(node.expression, exp.Literal):
-        raise refused(node, "has no number that everybody knows")
+    if not isinstance(node.expression, exp.Literal) or not node.expression.this.isdecimal():
+        raise refused(node, "has no whole number that everybody knows")
     return int(node.expression.this)
 
 

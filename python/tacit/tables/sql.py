@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit._location import caller, fault
+from tacit._location import caller, fault, said
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.orders import Wishes
 from tacit.tables.orders import noted as note_wishes
@@ -84,13 +84,14 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
     from tacit.tables.constructs import checked_clauses
     from tacit.tables.query import Query, check_tables
-    from tacit.tables.written import of_some_rows, with_names, written_out
+    from tacit.tables.written import of_some_rows, with_bare_exists, with_names, written_out
 
     schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
     try:
         read = sqlglot.parse_one(query, read="duckdb")
         check_tables(read, tables)
-        read = with_names(read).transform(of_some_rows).transform(written_out)
+        with said(caller()):  # What transforms would be the caller of what is refused.
+            read = with_bare_exists(with_names(read)).transform(of_some_rows).transform(written_out)
         # The optimiser leaves some parts out.
         checked_clauses(read)
         optimised = optimize(read, schema=schema, dialect="duckdb")

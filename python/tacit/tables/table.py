@@ -170,7 +170,7 @@ class Table(Unknown):
     def _check_rows(self, column: Column) -> None:
         """Refuses a column of other rows."""
         if not is_public(column):
-            refuse_other_rows(column.said(), column.rows, "the table", self._rows)
+            refuse_other_rows(column.said(), column.rows, self._rows)
 
     def constant(self, value: Any, rows: int | None = None) -> Tensor:
         """A tensor of a public value in every row, or of an array of them."""
@@ -208,7 +208,9 @@ class Table(Unknown):
         columns = {name: one.bare() if name in chosen else one for name, one in table.columns.items()}
         # What isn't null was in order among nulls.
         order = () if set(chosen) & set(table.facts.order) else table.facts.order
-        return table._with(columns=columns, facts=replace(table.facts, order=order))
+        # Nobody knows what stands in the place of a null.
+        rows = Rows.here(self._rows)
+        return table._with(columns=columns, facts=replace(table.facts, order=order), rows=rows)
 
     @at_one_line
     def union(self, other: Table) -> Table:
@@ -309,8 +311,10 @@ class Table(Unknown):
         """
         if type(rows) is not int or rows < 1:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
-        if type(offset) is not int or not 0 <= offset < len(self):
-            raise fault(ProgramError, f"offset={offset!r} of up to {len(self)} rows leaves none")
+        if type(offset) is not int or offset < 0:
+            raise fault(ProgramError, f"offset={offset!r}: a number of rows from 0 on is needed")
+        if offset >= len(self):
+            raise fault(ProgramError, f"offset={offset} of up to {len(self)} rows leaves none")
         if rows >= len(self) and not offset:
             return self._with(rows=None)
         table = self.settled()

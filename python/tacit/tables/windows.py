@@ -234,7 +234,7 @@ def _begun(starts: Tensor, rows: int) -> Tensor:
 
 def _ends(starts: Tensor) -> Tensor:
     """Whether a row is the last before a start, of rows from the last one on."""
-    return concatenate([starts[1:], starts[:1]])[::-1]
+    return concatenate([starts[1:], starts[:1]])[::-1] if len(starts) > 1 else starts
 
 
 def _spread_back(column: Column, starts: Tensor) -> Column:

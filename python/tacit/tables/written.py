@@ -41,6 +41,14 @@ def with_names(query: exp.Expr) -> exp.Expr:
     return query
 
 
+def with_bare_exists(query: exp.Expr) -> exp.Expr:
+    """A query in which EXISTS selects nothing, which would be taken for the key of `x IN (SELECT ...)`."""
+    for one in query.find_all(exp.Exists):
+        if isinstance(one.this, exp.Select) and one.find(exp.AggFunc) is None:
+            one.this.set("expressions", [exp.Literal.number(1)])
+    return query
+
+
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
@@ -59,6 +67,9 @@ def of_some_rows(node: exp.Expr) -> exp.Expr:
 
 def written_out(node: exp.Expr) -> exp.Expr:
     """Windows that have a name in each place; variances, correlations and bools by other aggregates."""
+    if isinstance(node, exp.ArrayAgg):
+        # The optimiser makes others, for which their ends stand.
+        raise refused(node)
     if isinstance(node, exp.Query) and not node.is_star:
         _with_all(node)
     if isinstance(node, exp.Select) and node.args.get("windows"):
@@ -147,7 +158,9 @@ def _with_all(query: exp.Query) -> None:
     """GROUP BY ALL by what isn't an aggregate, and ORDER BY ALL by all that is shown."""
     group, order = query.args.get("group"), query.args.get("order")
     if group is not None and group.args.get("all"):
-        keys = [one.unalias().copy() for one in query.selects if one.find(exp.AggFunc) is None]
+        # What is of no column is the same in all rows, and a number would be a place.
+        shown = [one.unalias() for one in query.selects if one.find(exp.Column)]
+        keys = [one.copy() for one in shown if one.find(exp.AggFunc) is None]
         query.set("group", exp.Group(expressions=keys) if keys else None)
     if order is None:
         return
