@@ -143,8 +143,12 @@ def test_columns_that_hold_nothing_in_some_rows_stay_in_the_others(fewer: str) -
     traced(used)
     # Here the table is that of all rows.
     for use in ("a filter", "a column", "a sum", "a choice", "an aggregate"):
+
+        def mixed(t: Any, other: Any, use: str = use) -> Any:
+            return USED[use](t, FEWER[fewer](t, other))
+
         with pytest.raises(tacit.ProgramError, match="of some rows alone"):
-            traced(lambda t, other, use=use: USED[use](t, FEWER[fewer](t, other)))
+            traced(mixed)
     with pytest.raises(tacit.ProgramError, match="rows that stand otherwise"):
         traced(lambda t, _: t.drop_nulls("x")[t.drop_nulls("c").c > 1])
 
