@@ -28,9 +28,6 @@
 //! Larger batches keep it at no cost a product: `B = C = 2` of 2^21 products is enough for eight lanes, of 2^22 for 32,
 //! of 2^23 for all 64. Runs that are repeated multiply, too; that is not for a run to mend (`docs/security.md`).
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use crate::planted::{Mistake, planted};
 
 /// A wrong product passes with a chance of at most 2 to the minus this in a run, however many products and lanes there are.
@@ -39,15 +36,8 @@ pub(super) const SECURITY: u32 = 40;
 /// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
 pub(super) const MANY: usize = 8;
 
-/// What was found for so many products: runs ask for the same few numbers again and again, and looking takes longer than a
-/// small batch does.
-static FOUND: Mutex<BTreeMap<(Rules, usize), Parameters>> = Mutex::new(BTreeMap::new());
-
-/// So much is remembered at most; then all is forgotten.
-const REMEMBERED: usize = 256;
-
 /// How the products of a run in so many lanes are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rules {
     /// Equally likely sets of places of wrong triples, of which one lets a wrong product pass: as many as that at least.
     sets: u128,
@@ -85,27 +75,6 @@ impl Rules {
 
     /// Those with the fewest triples for so many products, 1 at least: each triple costs as much as any other.
     pub(crate) fn parameters(self, products: usize) -> Parameters {
-        let lock = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = lock().get(&(self, products)).copied();
-        let mut best = found.unwrap_or_else(|| {
-            let best = self.fewest(products);
-            let mut found = lock();
-            if found.len() >= REMEMBERED {
-                found.clear();
-            }
-            found.insert((self, products), best);
-            best
-        });
-        if planted(Mistake::BucketsOfOne) {
-            best.bucket = 1;
-        }
-        if planted(Mistake::OneTripleCut) {
-            best.cut = 1;
-        }
-        best
-    }
-
-    fn fewest(self, products: usize) -> Parameters {
         let mut best = Parameters { bucket: usize::MAX, cut: usize::MAX };
         for bucket in 2.. {
             let fewest = best.triples(products);
@@ -115,6 +84,12 @@ impl Rules {
             if let Some(cut) = self.least_cut(products, bucket, fewest - bucket * products) {
                 best = Parameters { bucket, cut };
             }
+        }
+        if planted(Mistake::BucketsOfOne) {
+            best.bucket = 1;
+        }
+        if planted(Mistake::OneTripleCut) {
+            best.cut = 1;
         }
         best
     }
