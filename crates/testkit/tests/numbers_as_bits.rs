@@ -4,7 +4,7 @@ use tacit_program::Capabilities;
 use tacit_replicated::Replicated;
 use tacit_testkit::Altered;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
-use tacit_testkit::conformance::{Subject, cost, equality};
+use tacit_testkit::conformance::{self, Subject, cost, equality};
 
 static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::BITS);
 
@@ -48,10 +48,7 @@ fn every_operation_is_tested() {
 #[test]
 #[ignore = "takes a minute; `make test-long` runs it"]
 fn the_whole_catalogue() {
-    for name in catalogue::names() {
-        equality::operation(&subject(), name);
-        cost::operation(&subject(), name);
-    }
+    conformance::every_operation(&subject());
     equality::random_programs(&subject(), 100..2000);
     cost::random_programs(&subject(), 25..500);
 }

@@ -4,7 +4,7 @@
 use tacit_program::{Capabilities, Recipient};
 use tacit_replicated::Replicated;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
-use tacit_testkit::conformance::{Subject, circuits, cost, equality, robust, views, wire};
+use tacit_testkit::conformance::{self, Subject, circuits, cost, equality, robust, views, wire};
 use tacit_testkit::{Altered, Rng};
 
 static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::THREE_COMPONENTS);
@@ -50,10 +50,7 @@ fn every_operation_is_tested() {
 #[test]
 #[ignore = "takes a minute; `make test-long` runs it"]
 fn the_whole_catalogue() {
-    for name in catalogue::names() {
-        equality::operation(&subject(), name);
-        cost::operation(&subject(), name);
-    }
+    conformance::every_operation(&subject());
     equality::random_programs(&subject(), 100..2000);
     cost::random_programs(&subject(), 50..1000);
     circuits::tiles(&subject());

@@ -194,16 +194,24 @@ impl Subject {
 /// So many parties have few enough coalitions to try all that matter.
 const FEW: usize = 5;
 
+/// Results and costs of every operation of the catalogue.
+///
+/// # Panics
+/// At the first difference.
+pub fn every_operation(subject: &Subject) {
+    for name in catalogue::names() {
+        equality::operation(subject, name);
+        cost::operation(subject, name);
+    }
+}
+
 /// All that tests of each time may try one in so many of ([`Subject::one_in`]), but for views and long rows.
 ///
 /// # Panics
 /// If anything is wrong, or the subject tries less than all.
 pub fn whole(subject: &Subject) {
     assert_eq!(subject.one_in, 1, "all of it");
-    for name in catalogue::names() {
-        equality::operation(subject, name);
-        cost::operation(subject, name);
-    }
+    every_operation(subject);
     equality::random_programs(subject, 0..200);
     cost::random_programs(subject, 0..300);
     circuits::random(subject, 0..60);
