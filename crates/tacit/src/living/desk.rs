@@ -334,9 +334,14 @@ impl Desk {
         if self.me == 0 || self.closed { LATE } else { ABANDONED }
     }
 
-    fn has_room(&self) -> bool {
+    /// Fillings and runs that are accepted here or under way.
+    fn begun(&self) -> (Vec<&Pending>, Vec<&Pending>) {
         let begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
-        let (fillings, runs): (Vec<_>, Vec<_>) = begun.partition(|run| run.proposal.program == FILLING);
+        begun.partition(|run| run.proposal.program == FILLING)
+    }
+
+    fn has_room(&self) -> bool {
+        let (fillings, runs) = self.begun();
         let waiting = runs.iter().filter(|run| run.stage == Stage::Accepted).count();
         runs.len() < self.most
             && runs.len() + fillings.len() < self.attempts

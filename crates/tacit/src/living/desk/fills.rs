@@ -2,7 +2,7 @@
 //! all have to fill up to the same level.
 
 use super::runs::Next;
-use super::{Desk, Stage, shown};
+use super::{Desk, shown};
 use crate::living::control::{Between, FILLING, write};
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Hub, Speaker};
@@ -104,8 +104,7 @@ impl Desk {
 
     /// Whether one may begin: it may be an attempt, as every run may, and leaves one to the others.
     pub(super) fn has_room_to_fill(&self) -> bool {
-        let begun = self.runs.values().filter(|run| run.stage != Stage::Proposed);
-        let (fillings, runs): (Vec<_>, Vec<_>) = begun.partition(|run| run.proposal.program == FILLING);
+        let (fillings, runs) = self.begun();
         fillings.is_empty() && runs.len().max(1) < self.attempts && !self.is_done()
     }
 }
