@@ -112,10 +112,12 @@ pub fn play_fill(
     stock: &Stock,
     observer: &mut dyn Observer,
 ) -> Result<Made, Error> {
-    fill_as("", protocol, parties, mesh, filling, stock, observer)
+    let (made, _) = fill_as("", protocol, parties, mesh, filling, stock, observer)?;
+    Ok(made)
 }
 
-/// The same, where all parties say these words of the session.
+/// The same, where all parties say these words of the session; and the older epochs that nobody needs beside the new one and the
+/// fullest, as all parties said what they have of them.
 pub(crate) fn fill_as(
     words: &str,
     protocol: &dyn Protocol,
@@ -124,7 +126,7 @@ pub(crate) fn fill_as(
     filling: &Filling,
     stock: &Stock,
     observer: &mut dyn Observer,
-) -> Result<Made, Error> {
+) -> Result<(Made, Vec<Epoch>), Error> {
     if !stock.is_for(&stock_binding(protocol, parties, mesh.me())) {
         return Err(other_stock());
     }
@@ -145,7 +147,7 @@ fn made(
     filling: &Filling,
     mut stock: &Stock,
     observer: &mut dyn Observer,
-) -> Result<Made, Error> {
+) -> Result<(Made, Vec<Epoch>), Error> {
     let mut surplus = Vec::new();
     if filling.up_to {
         let wanted = filling.blocks();
@@ -156,7 +158,7 @@ fn made(
             && let Some(run) = runs.first()
         {
             let sent = vec![0; session.parties()];
-            return Ok(Made { epoch: run.epoch, disk_bytes: 0, sent, surplus });
+            return Ok((Made { epoch: run.epoch, disk_bytes: 0, sent }, surplus));
         }
         surplus = by_fullness(&wanted, &lists).into_iter().skip(FULLEST).collect();
     }
@@ -167,7 +169,12 @@ fn made(
     let filled = fill(supply.as_mut(), session, &filling.wanted, &mut writer, observer);
     filled.map_err(|cause| aborted(cause).in_check(session.is_challenged()))?;
     finish(session, writer, &mut stock)?;
-    Ok(Made { surplus, ..confirm(session, &mut stock, epoch)? })
+    Ok((confirm(session, &mut stock, epoch)?, surplus))
+}
+
+/// What this party has of these kinds.
+pub(crate) fn unused(wanted: &[(SupplyKind, u64)], stock: &Stock) -> Vec<Vec<Available>> {
+    stock.with(|store| wanted.iter().map(|(kind, _)| store.available(kind.code())).collect())
 }
 
 /// What each party has of these kinds, once all were told the same.
@@ -176,8 +183,7 @@ fn told(
     wanted: &[(SupplyKind, u64)],
     stock: &Stock,
 ) -> Result<Vec<Vec<Vec<Available>>>, Error> {
-    let own: Vec<_> =
-        stock.with(|store| wanted.iter().map(|(kind, _)| store.available(kind.code())).collect());
+    let own = unused(wanted, stock);
     let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
     let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
     let read = |bytes: &[u8]| read_lists(bytes, shelves);

@@ -114,8 +114,6 @@ pub struct Made {
     pub disk_bytes: u64,
     /// Payload bytes sent, by party, without those of the handshake.
     pub sent: Vec<u64>,
-    /// Older epochs of supplies that nobody needs beside this one and the fullest, as all parties said what they have of them.
-    pub surplus: Vec<Epoch>,
 }
 
 /// Puts what was written onto disk, and once all parties have it there, to use.
@@ -145,6 +143,5 @@ pub(crate) fn confirm(session: &mut Session, store: &mut impl Filled, epoch: Epo
     let counters = session.mesh().counters();
     let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
     let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
-    let sent = (0..session.parties()).map(to).collect();
-    Ok(Made { epoch, disk_bytes, sent, surplus: Vec::new() })
+    Ok(Made { epoch, disk_bytes, sent: (0..session.parties()).map(to).collect() })
 }

@@ -5,7 +5,7 @@
 
 use super::serving::Serving;
 use crate::error::Error;
-use crate::filling::{Filling, by_fullness, fill_as, stocked};
+use crate::filling::{Filling, by_fullness, fill_as, stocked, unused};
 use crate::kept::Kept;
 use crate::made::Prepared;
 use crate::material::{other_stock, stock_binding};
@@ -99,7 +99,7 @@ impl Filler {
     /// How much there is, of each kind.
     pub(crate) fn levels(&self) -> Vec<Level> {
         let wanted = self.filling.blocks();
-        let own = self.own(&wanted);
+        let own = unused(&wanted, &self.stock);
         let fullest = by_fullness(&wanted, std::slice::from_ref(&own)).into_iter().next();
         let level = |((kind, blocks), list): (&(SupplyKind, u64), &Vec<Available>)| {
             let left = list.iter().find(|own| Some(own.epoch) == fullest);
@@ -108,10 +108,6 @@ impl Filler {
             Level { kind: *kind, unused, level }
         };
         wanted.iter().zip(&own).map(level).collect()
-    }
-
-    fn own(&self, wanted: &[(SupplyKind, u64)]) -> Vec<Vec<Available>> {
-        self.stock.with(|store| wanted.iter().map(|(kind, _)| store.available(kind.code())).collect())
     }
 
     /// Whether some epoch has less than is wanted of no kind.
@@ -149,28 +145,28 @@ impl Filler {
         self.done.store(1, Ordering::Relaxed);
         let made = fill_as(words, &**protocol, parties, mesh, filling, stock, &mut Shown(self));
         self.done.store(0, Ordering::Relaxed);
-        let made = made?;
-        at(&self.surplus).extend(&made.surplus);
-        *at(&self.made) = Some(stocked(&**protocol, parties, self.me, filling, &made, start));
+        let (made, surplus) = made?;
+        locked(&self.surplus).extend(surplus);
+        *locked(&self.made) = Some(stocked(&**protocol, parties, self.me, filling, &made, start));
         Ok(Run { outputs: Vec::new(), report: Report { elapsed: start.elapsed(), ..Report::default() } })
     }
 
     /// What was made last, once.
     pub(crate) fn made(&self) -> Option<Prepared> {
-        at(&self.made).take()
+        locked(&self.made).take()
     }
 
     /// Destroys the epochs that are to go, unless a run draws: then it is for the end of that one. What fails is tried again there,
     /// and a store that can't note anything any more says so to the next run.
     pub(crate) fn tidy(&self) {
-        let mut surplus = at(&self.surplus);
+        let mut surplus = locked(&self.surplus);
         if !surplus.is_empty() && self.stock.discard(&surplus) == Ok(true) {
             surplus.clear();
         }
     }
 }
 
-fn at<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
