@@ -162,11 +162,11 @@ fn reacting_to_what_comes_many_times() {
 
 #[test]
 fn reacting_to_what_comes_of_numbers() {
-    for (soundness, seeds) in [("50", 0..50), ("100", 100..125)] {
+    for (soundness, seeds) in [("50", 0..50), ("100", 100..150)] {
         let subject = subject("soundness", soundness);
         for reacting in [reacting::random_products, reacting::random_layers, reacting::random_sorts] {
             let (caught, runs) = (reacting(&subject, seeds.clone()), seeds.end - seeds.start);
-            assert!(caught as u64 > runs / 4, "only {caught} of {runs}, {soundness}");
+            assert!(caught as u64 > runs / 3, "only {caught} of {runs}, {soundness}");
         }
     }
 }
