@@ -118,7 +118,6 @@ _PARTS = {
     "laterals": "write a join",
     "pivots": "write an aggregate with CASE for each column",
     "sample": "let owners take samples before they share",
-    "using": "write ON a.x = b.x",
 }
 
 
