@@ -97,10 +97,16 @@ impl Mesh {
             // end of the run.
             self.sound(now);
             overdue += usize::from(left.is_zero());
-            match event {
-                Some((peer, event)) if overdue <= BURST => self.heed(peer, event, now)?,
-                None if now < deadline => {}
-                _ => break ErrorKind::Silent { after: now.saturating_sub(start) },
+            let is_last = if event.is_some() { overdue > BURST } else { now >= deadline };
+            // Whoever is late, what was taken off a link is another one's, perhaps, and would be lost.
+            if let Some((peer, event)) = event {
+                self.heed(peer, event, now)?;
+            }
+            if is_last {
+                match self.pop(from, aside) {
+                    Some(frame) => return Ok(Some(frame)),
+                    None => break ErrorKind::Silent { after: now.saturating_sub(start) },
+                }
             }
         };
         self.fault(from, failure)?;

@@ -56,6 +56,28 @@ fn a_deadline_ends_whatever_signs_of_life_come() {
     assert!(mesh.now().as_secs() < 3);
 }
 
+/// However many frames of one come first, or last.
+#[test]
+fn a_flood_of_one_costs_no_frame_of_another() {
+    for before in [BURST - 1, BURST, BURST + 1, 3 * BURST] {
+        let mut ends = memory::mesh(3, 0).into_iter();
+        let mut flood = ends.next().unwrap();
+        let mut mesh = Mesh::new(Box::new(ends.next().unwrap()), 1, names(3, 0), Limits::default());
+        let mut other = ends.next().unwrap();
+        mesh.tolerate_failures(Duration::ZERO);
+        let sign = |number: usize| {
+            let at = At { batch: number as u32, ..At::default() };
+            Frame { kind: FrameKind::KeepAlive, at, payload: vec![] }
+        };
+        (0..before).for_each(|number| flood.send(1, sign(number)));
+        other.send(1, Frame { kind: FrameKind::Data, at: at(1), payload: b"x".to_vec() });
+        (0..before).for_each(|number| flood.send(1, sign(number)));
+        assert_eq!(mesh.recv_by(0, at(1), 1, Duration::ZERO).unwrap(), None);
+        let soon = within(&mesh, 500);
+        assert_eq!(mesh.recv_by(2, at(1), 1, soon).unwrap(), Some(b"x".to_vec()), "{before}");
+    }
+}
+
 #[test]
 fn what_came_while_this_party_was_busy_is_not_late() {
     let mut meshes = meshes(2, 0);
