@@ -32,6 +32,12 @@ impl Engine for AdditiveEngine {
     fn prepare(&mut self) -> Result<bool, Error> {
         let party = &mut self.0;
         let authenticated = party.manner.is_authenticated();
+        // What is made in a run is made in checks, of which others know the verdict first. A client that is lost meanwhile ends
+        // the run after them, and nobody has to count that as an attempt.
+        let is_held = authenticated && !party.is_supplied;
+        if is_held {
+            party.session.mesh().hold_faults();
+        }
         // An error leaves neither.
         let (supply, macs) = (party.supply.take(), party.macs.take());
         let mut supply = match supply {
@@ -44,6 +50,9 @@ impl Engine for AdditiveEngine {
         party.intervals = arms.1;
         party.arm_masks.clear();
         supply.provide(&mut party.session, &party.demand)?;
+        if is_held {
+            party.session.mesh().raise_faults()?;
+        }
         let macs = match macs {
             None if authenticated => {
                 let keys = Keys::of_material(party.manner.fields, supply.key()?)?;

@@ -15,6 +15,7 @@ impl Party {
     /// # Errors
     /// [`Error::Refused`] where the key goes with the session.
     pub(crate) fn keep(&self, keep: u32) -> Result<KeptShare, Error> {
+        self.is_checked()?;
         let reg = self.plan.keeps[keep as usize].reg;
         let (shape, me, key) = (self.plan.register(reg), self.session.me() as u8, self.key_name());
         if self.manner.is_authenticated() && key.is_none() {

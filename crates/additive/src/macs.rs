@@ -151,6 +151,11 @@ impl Macs {
         self.recorder.record(shape, opened);
     }
 
+    /// Whether something was recorded and not checked.
+    pub(crate) fn has_unchecked(&self) -> bool {
+        !self.recorder.records.is_empty()
+    }
+
     /// [`Recorder::check`].
     ///
     /// # Errors

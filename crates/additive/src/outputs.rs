@@ -43,6 +43,7 @@ impl Party {
 
     /// Sends all others this party's share, under the mask of who learns alone.
     pub(crate) fn send_masked(&mut self, output: u32) -> Result<(), Error> {
+        self.is_checked()?;
         let (operation, shape) = self.output(output);
         let mut told =
             Told { share: self.share(operation.reg)?, opened: None, mask: None, triple: Vec::new() };

@@ -271,6 +271,18 @@ impl Party {
         Ok(self.session.mesh().raise_faults()?)
     }
 
+    /// Refuses to let a share of a result leave, or stay for other runs, while something that it may depend on isn't checked.
+    ///
+    /// # Errors
+    /// [`Error::Supply`].
+    pub(crate) fn is_checked(&self) -> Result<(), Error> {
+        let is_told = self.told_inputs.is_some();
+        if is_told || self.macs()?.is_some_and(Macs::has_unchecked) {
+            return Err(Error::Supply("what was opened isn't checked yet".to_owned()));
+        }
+        Ok(())
+    }
+
     /// The owner's endpoint, the register and its shape.
     pub(crate) fn input(&self, input: u32) -> (usize, Reg, Register) {
         let operation = &self.plan.inputs[input as usize];
