@@ -181,4 +181,7 @@ pub enum Error {
         crate::MAX_EPOCHS
     )]
     Full,
+    /// A longer journal wouldn't be read any more.
+    #[error("its journal has had as many epochs as it can hold; make a new store in another folder")]
+    Worn,
 }

@@ -22,9 +22,13 @@ use crate::{Epoch, Error};
 const MAGIC: [u8; 8] = *b"tacitled";
 const RECORD: usize = 64;
 /// The longest ledger that is read.
-const MAX_BYTES: u64 = 1 << 28;
+const MAX_BYTES: u64 = if cfg!(test) { 1 << 13 } else { 1 << 28 };
 /// A ledger with so many records more than shelves is written anew.
 const SLACK: usize = if cfg!(test) { 8 } else { 1 << 16 };
+
+/// Of how many shelves a ledger says something before no more epochs are made: with what is appended to it until it is written
+/// anew, it can be read.
+pub(crate) const MOST_SHELVES: usize = (MAX_BYTES / RECORD as u64) as usize - 2 * SLACK;
 
 /// The shelf that stands for its epoch as a whole: the instances of a plan, or a supply's key, which is read and not
 /// used up.
@@ -56,6 +60,31 @@ impl Used {
 
 /// How far the shelves of all epochs are used.
 pub(crate) type Uses = BTreeMap<(Epoch, u64), Used>;
+
+/// Whether none of an epoch may ever be used.
+pub(crate) fn is_destroyed(uses: &Uses, epoch: Epoch) -> bool {
+    uses.get(&(epoch, WHOLE)).is_some_and(|used| used.next == Used::DESTROYED)
+}
+
+/// Drops what is said of single shelves of an epoch that is destroyed.
+pub(crate) fn forget_shelves(uses: &mut Uses, epoch: Epoch) {
+    let shelves: Vec<(Epoch, u64)> =
+        uses.range((epoch, WHOLE + 1)..=(epoch, u64::MAX)).map(|(shelf, _)| *shelf).collect();
+    for shelf in shelves {
+        uses.remove(&shelf);
+    }
+}
+
+/// The same of all epochs that are destroyed. What holds for an epoch as a whole comes first.
+pub(crate) fn forget_destroyed(uses: &mut Uses) {
+    let mut destroyed = None;
+    uses.retain(|(epoch, shelf), used| {
+        if *shelf == WHOLE && used.next == Used::DESTROYED {
+            destroyed = Some(*epoch);
+        }
+        *shelf == WHOLE || destroyed != Some(*epoch)
+    });
+}
 
 /// What a ledger's bytes say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

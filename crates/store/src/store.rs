@@ -8,10 +8,10 @@ use crate::binding::{self, Binding};
 use crate::epoch::hex;
 use crate::format::Malformed;
 use crate::index::{Shelf, Shelves};
-use crate::ledger::{Contents, Ledger, Used, Uses, WHOLE};
+use crate::ledger::{self, Contents, Ledger, Used, Uses, WHOLE};
 use crate::planted::{Mistake, planted};
 use crate::{
-    Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Taken, Writer, files, lasting, place,
+    Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Spent, Taken, Writer, files, lasting, place,
 };
 
 /// What follows an epoch's name while it is being written ...
@@ -187,7 +187,8 @@ impl Store {
     /// Begins a new epoch.
     ///
     /// # Errors
-    /// [`Error::Closed`], before anything is made that couldn't be noted; [`Error::Known`], [`Error::Full`], [`Error::File`].
+    /// [`Error::Closed`], before anything is made that couldn't be noted; [`Error::Known`], [`Error::Full`], [`Error::Worn`],
+    /// [`Error::File`].
     pub fn writer(&self, epoch: Epoch) -> Result<Writer, Error> {
         if !self.sound {
             return Err(Error::Closed);
@@ -197,6 +198,9 @@ impl Store {
         }
         if self.epochs.len() >= MAX_EPOCHS {
             return Err(Error::Full);
+        }
+        if self.uses.len() > ledger::MOST_SHELVES {
+            return Err(Error::Worn);
         }
         Writer::new(self, epoch)
     }
@@ -283,14 +287,30 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`] for an epoch that never was here, [`Error::File`].
     pub fn destroy(&mut self, epoch: Epoch) -> Result<(), Error> {
+        self.retire(epoch)?.erase()
+    }
+
+    /// As [`Self::destroy`], but for what takes long: what is left to do, for which nobody has to wait.
+    ///
+    /// # Errors
+    /// As [`Self::destroy`].
+    pub fn retire(&mut self, epoch: Epoch) -> Result<Spent, Error> {
         if !self.is_known(epoch) {
             return Err(Error::Unknown { epoch });
         }
         let destroyed = Used { next: Used::DESTROYED, ..self.used(epoch, WHOLE) };
         let noted = self.note((epoch, WHOLE), destroyed);
         self.uses.insert((epoch, WHOLE), destroyed);
+        ledger::forget_shelves(&mut self.uses, epoch);
         self.epochs.remove(&epoch);
-        noted.and(self.remove(epoch))
+        let spent = self.set_aside(epoch);
+        match noted {
+            Ok(()) => spent,
+            Err(error) => {
+                let _ = spent.and_then(Spent::erase);
+                Err(error)
+            }
+        }
     }
 
     /// Notes durably that a check on an epoch's key begins, before anything of it is sent; its number, which no other
@@ -372,13 +392,18 @@ impl Store {
                 return Err(damaged("an epoch of the store is missing in it"));
             }
         }
-        let there = known.uses.keys().filter(|(epoch, _)| epochs.contains(epoch));
+        // Of a destroyed one the journal says nothing more.
+        let is_told = |(epoch, _): &&(Epoch, u64)| {
+            epochs.contains(epoch) && !ledger::is_destroyed(&journal.uses, *epoch)
+        };
+        let there = known.uses.keys().filter(is_told);
         let restored = there.filter_map(|shelf| behind(*shelf, &journal, known)).collect();
         let mut uses = journal.uses.clone();
         for (shelf, used) in &known.uses {
             let before = uses.entry(*shelf).or_default();
             *before = before.or(*used);
         }
+        ledger::forget_destroyed(&mut uses);
         let mut store = Self {
             path: store.to_owned(),
             binding: hash,
@@ -404,7 +429,7 @@ impl Store {
                 Epoch::parse(epoch).is_some() && [UNFINISHED, SPENT].contains(&state)
             });
             if rubbish {
-                self.erase(&name)?;
+                Spent::new(&self.path, name).erase()?;
             }
         }
         for &epoch in epochs {
@@ -414,7 +439,7 @@ impl Store {
                 self.note((epoch, WHOLE), Used { next: Used::DESTROYED, ..used })?;
             }
             if self.used(epoch, WHOLE).next == Used::DESTROYED {
-                self.remove(epoch)?;
+                self.set_aside(epoch)?.erase()?;
                 continue;
             }
             let shelves = Shelf::all_in(&self.path.join(epoch.to_string()), &self.binding, epoch)?;
@@ -449,11 +474,6 @@ impl Store {
         Ok(())
     }
 
-    /// Overwrites and removes a folder of the store.
-    pub(crate) fn erase(&self, name: &str) -> Result<(), Error> {
-        if files::exists(&self.path.join(name))? { files::erase_folder(&self.path, name) } else { Ok(()) }
-    }
-
     fn burn(&mut self, (epoch, shelf): (Epoch, u64), from: u64, to: u64) -> Result<(), Error> {
         match self.epochs.get_mut(&epoch).and_then(|shelves| shelves.get_mut(&shelf)) {
             Some(found) if from < to => found.burn(from, to),
@@ -472,19 +492,17 @@ impl Store {
             return Ok(());
         }
         self.epochs.remove(&epoch);
-        self.remove(epoch)
+        self.set_aside(epoch)?.erase()
     }
 
-    /// Erases an epoch that is noted as used up, if it is there. It gets another name first: a folder that is half
-    /// erased is no epoch.
-    fn remove(&self, epoch: Epoch) -> Result<(), Error> {
+    /// Gives an epoch that is noted as used up another name, if it is there: a folder that is half erased is no epoch.
+    fn set_aside(&self, epoch: Epoch) -> Result<Spent, Error> {
         let path = self.path.join(epoch.to_string());
-        if !files::exists(&path)? {
-            return Ok(());
+        let spent = Spent::new(&self.path, format!("{epoch}.{SPENT}"));
+        if files::exists(&path)? {
+            files::rename(&self.path, &path, &spent.path())?;
         }
-        let spent = format!("{epoch}.{SPENT}");
-        files::rename(&self.path, &path, &self.path.join(&spent))?;
-        self.erase(&spent)
+        Ok(spent)
     }
 
     /// Whether it has the key of an epoch of supplies.

@@ -14,7 +14,7 @@ use tacit_kernel::Buffer;
 use tacit_session::{At, Session, step};
 use tacit_store::{
     Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, NoAgreement, Reserved, Restored, Run,
-    Store, Unit, WHOLE, Writer,
+    Spent, Store, Unit, WHOLE, Writer,
 };
 
 /// Items of a kind that are made at a time where a store is filled: whole blocks, and whole batches of 2,016 triples. It is one
@@ -62,23 +62,28 @@ impl Stock {
     }
 
     /// Destroys epochs that are drawn from no more, unless there are values that stay under their keys; whether it has. It has
-    /// not, and nothing is done, while a run draws, which may have agreed on one of them.
+    /// not, and nothing is done, while a run draws, which may have agreed on one of them. Nobody waits while they are erased.
     ///
     /// # Errors
     /// As [`Store::destroy`]; what was destroyed before stays so.
     pub fn discard(&self, epochs: &[Epoch]) -> Result<bool, tacit_store::Error> {
-        let mut shelves = self.lock();
-        if shelves.held.strong_count() > 0 {
-            return Ok(false);
-        }
-        let kept = shelves.store.kept_keys();
-        for epoch in epochs.iter().filter(|epoch| kept.iter().all(|kept| kept.epoch != **epoch)) {
-            // Others may have it that this party hasn't.
-            if shelves.store.key(*epoch).is_ok() {
-                shelves.store.destroy(*epoch)?;
+        let mut spent = Vec::new();
+        let retired = {
+            let mut shelves = self.lock();
+            if shelves.held.strong_count() > 0 {
+                return Ok(false);
             }
-        }
-        Ok(true)
+            let kept = shelves.store.kept_keys();
+            let mut unkept = epochs.iter().filter(|epoch| kept.iter().all(|kept| kept.epoch != **epoch));
+            unkept.try_for_each(|epoch| {
+                // Others may have it that this party hasn't.
+                if shelves.store.key(*epoch).is_ok() {
+                    spent.push(shelves.store.retire(*epoch)?);
+                }
+                Ok(())
+            })
+        };
+        spent.into_iter().try_for_each(Spent::erase).and(retired).map(|()| true)
     }
 
     /// Begins a run of so many lanes, which together draw so many blocks of each kind, and gives each its supply. All parties

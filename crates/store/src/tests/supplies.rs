@@ -381,3 +381,50 @@ fn a_key_that_is_kept_outlasts_its_epochs_supplies() {
     fs::write(&file, [0; 33]).unwrap();
     assert!(matches!(place.create_supply(), Err(Error::Damaged { path, .. }) if path == file));
 }
+
+#[test]
+fn what_is_retired_is_no_part_of_the_store_before_it_is_erased() {
+    for erases in [false, true] {
+        let place = Place::with_supply(A, [12, 5]);
+        let mut store = place.create_supply().unwrap();
+        let spent = store.retire(A).unwrap();
+        assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty());
+        let left = place.store().join(format!("{A}.spent"));
+        assert!(left.exists() && !place.store().join(A.to_string()).exists());
+        // Another one comes meanwhile.
+        write_supply(&mut store, B, [1, 1]).unwrap();
+        if erases {
+            spent.erase().unwrap();
+            assert!(!left.exists());
+        }
+        drop(store);
+        let store = place.create_supply().unwrap();
+        assert!(store.key(A).is_err() && !left.exists() && store.key(B).is_ok());
+    }
+}
+
+#[test]
+fn a_destroyed_epoch_takes_one_record() {
+    let place = Place::with_supply(A, [12, 5]);
+    let mut store = place.create_supply().unwrap();
+    for (shelf, instances) in [(TRIPLES, 9), (BITS, 2)] {
+        let reserved = store.reserve(run(A, shelf, 0, instances)).unwrap();
+        store.put_away(reserved).unwrap();
+    }
+    store.begin_check(A).unwrap();
+    store.pass_check(A).unwrap();
+    let before = place.copy();
+    store.destroy(A).unwrap();
+    drop(store);
+    for copy in [None, Some(before)] {
+        if let Some(copy) = &copy {
+            fs::copy(copy.journal(), place.journal()).unwrap();
+        }
+        let store = place.create_supply().unwrap();
+        for path in [place.journal(), place.anchor()] {
+            assert_eq!(fs::metadata(path).unwrap().len(), 64 * 2);
+        }
+        assert_eq!(store.restored(), []);
+        assert_eq!(store.writer(A).map(drop), Err(Error::Known { epoch: A }));
+    }
+}

@@ -202,6 +202,22 @@ fn a_destroyed_epoch_is_gone_for_good() {
 }
 
 #[test]
+fn a_store_takes_no_more_epochs_than_its_journal_can_hold() {
+    let place = Place::new();
+    let mut store = place.create().unwrap();
+    let epoch = |number: u8| Epoch([number; 32]);
+    let refused = (0..=u8::MAX).find(|&number| match write(&mut store, epoch(number), 1) {
+        Ok(_) => store.destroy(epoch(number)) != Ok(()),
+        Err(error) => error == Error::Worn,
+    });
+    let most = refused.unwrap();
+    assert!(most > 100);
+    drop(store);
+    let store = place.open().unwrap();
+    assert_eq!(store.writer(epoch(most)).map(drop), Err(Error::Worn));
+}
+
+#[test]
 fn a_check_without_a_verdict_destroys_its_epoch() {
     let place = Place::with(A, 5);
     let mut store = place.open().unwrap();
