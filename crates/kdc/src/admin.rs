@@ -9,13 +9,13 @@ use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
 use crate::programs::{MAX_REQUESTS, Programs, to_bits, wipe};
 use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, ORDERED, REFUSED, now};
-use crate::wire::{self, Kind};
+use crate::wire::{self, Kind, SILENCE, Timed};
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit::program::{Data, Value};
 use tacit::{Error, Seat, setup};
 use zeroize::Zeroizing;
@@ -25,6 +25,12 @@ pub const ITERATIONS: u32 = 100_000;
 
 /// How long the front has to say what the servers say, once the run has ended.
 const TOLD: Duration = Duration::from_secs(20);
+
+/// How long the front may take with an order.
+const FRONT: Duration = Duration::from_mins(1);
+
+/// How many more orders for a key than the others one server may have carried out alone, without `--kvno` being said.
+const ALONE: u64 = 16;
 
 /// Where a principal's key comes from.
 pub enum Origin {
@@ -135,10 +141,14 @@ pub fn next_version(folder: &Path, principal: &str) -> Result<u64, Failure> {
     next_kvno(&told).ok_or(Failure::Refused(told))
 }
 
-/// The greatest version that servers say the next key has to have: one that lies, or a front that does, has numbers left out and
-/// no more.
+/// The version that the next key has to have at all servers. The middle one of three that are told is no lie of one server's; a
+/// greater one is an honest server's if it has carried out orders that the others haven't, and one that is far greater isn't.
 fn next_kvno(told: &str) -> Option<u64> {
-    told.lines().filter_map(|line| line.split_once(NEXT_KVNO)?.1.trim().parse().ok()).max()
+    let version = |line: &str| line.split_once(NEXT_KVNO)?.1.trim().parse().ok();
+    let mut versions: Vec<u64> = told.lines().filter_map(version).collect();
+    versions.sort_unstable();
+    let most = versions.get(versions.len() / 2)?.saturating_add(ALONE);
+    versions.into_iter().rfind(|version| *version <= most)
 }
 
 /// Locks, unlocks or deletes a principal: what the servers say.
@@ -235,9 +245,14 @@ fn send(folder: &Path, settings: &Settings, bytes: &[u8]) -> Result<String, Fail
     let order = std::str::from_utf8(bytes).map_err(|error| Failure::Refused(error.to_string()))?;
     let bytes = OrderKey::load(folder)?.sign(&settings.realm, order).into_bytes();
     let mut front = TcpStream::connect(&settings.orders)?;
-    front.set_read_timeout(Some(Duration::from_mins(1)))?;
+    front.set_write_timeout(Some(SILENCE))?;
     wire::write(&mut front, Kind::Order, &bytes)?;
-    Ok(shown(&wire::read(&mut front)?.1))
+    heard(&mut front, Instant::now() + FRONT)
+}
+
+/// What a front says until a time, however slowly it says it.
+fn heard(front: &mut TcpStream, until: Instant) -> Result<String, Failure> {
+    Ok(shown(&wire::read(&mut Timed { link: front, until })?.1))
 }
 
 /// What somebody says, fit to be shown: without control characters.

@@ -16,11 +16,15 @@ use crate::programs::{MAX_REQUESTS, Task};
 use crate::realm::Sessions;
 use crate::server::node::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 use tacit::Error;
+use terms::Terms;
+
+mod terms;
 
 #[cfg(test)]
 mod attackers;
@@ -66,8 +70,8 @@ impl Drop for Teller<'_> {
     }
 }
 
-/// Answers requests. `named` is what all servers were sent of them.
-pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>]) -> Vec<Vec<u8>> {
+/// Answers requests until a time; those that aren't answered then get an error. `named` is what all servers were sent of them.
+pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>], until: Instant) -> Vec<Vec<u8>> {
     let mut hash = String::new();
     for byte in Sha256::digest(named) {
         // Writing into a string can't fail.
@@ -75,14 +79,13 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>]) -> Vec
     }
     let meeting = Meeting::default();
     lock(&meeting.seats).left = requests.len();
-    // What a request sees of principals doesn't change while it is answered.
-    let principals = node.principals().clone();
+    let terms = Terms::new(node, until);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(requests.len());
         for (number, request) in requests.iter().enumerate() {
-            let principals = &principals;
+            let principals = &*terms.principals;
             // Without a thread it is dropped, and the others go on.
-            let shares = Together { node, meeting: &meeting, number };
+            let shares = Together { node, meeting: &meeting, number, relies_on: BTreeSet::new() };
             let thread = thread::Builder::new().spawn_scoped(scope, move || {
                 let settings = &node.settings;
                 let mut shares: Box<dyn Shares + '_> = match settings.sessions {
@@ -93,7 +96,7 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>]) -> Vec
             });
             threads.push(thread.ok());
         }
-        node.meet(&meeting, &hash, requests.iter().any(|request| asks_for_shares(request)));
+        terms.meet(&meeting, &hash, requests.iter().any(|request| asks_for_shares(request)));
         let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
         threads
             .into_iter()
@@ -110,9 +113,10 @@ fn logged(Answer { bytes, line, failed }: Answer) -> Vec<u8> {
     bytes
 }
 
-impl Node {
+impl Terms<'_> {
     /// Runs what requests ask for, round after round, until all are answered. All servers have as many rounds: whether there is a
-    /// first one follows from what clients sent, and whether there is another from what all have just run.
+    /// first one follows from what clients sent, and whether there is another from what all have just run. So a server that
+    /// wants nothing any more calls the roll, too.
     fn meet(&self, meeting: &Meeting, hash: &str, mut goes_on: bool) {
         let _teller = Teller(meeting);
         for round in 0_u64.. {
@@ -124,8 +128,9 @@ impl Node {
                 meeting.tell(asked.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
                 continue;
             }
+            let asked = self.still_wanted(meeting, asked);
             let name = format!("{hash} {round}");
-            let (agreed, differ) = match self.call_roll(format!("{name} roll"), &marks(&asked)) {
+            let (agreed, differ) = match self.node.call_roll(format!("{name} roll"), &marks(&asked)) {
                 Ok(all) => asked.into_iter().partition(|(number, _)| is_alike(&all, *number)),
                 Err(error) => {
                     meeting.tell(asked.into_keys().map(|number| (number, Err(error.to_string()))));
@@ -136,8 +141,18 @@ impl Node {
             let differ: BTreeMap<usize, Step> = differ;
             meeting.tell(differ.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
             goes_on = agreed.values().any(|step: &Step| !step.task.is_last());
-            self.run_all(meeting, &name, groups(agreed, self.settings.max_together));
+            self.run_all(meeting, &name, groups(agreed, self.node.settings.max_together));
         }
+    }
+
+    /// What this server still runs of what is asked for; the rest is told why not.
+    fn still_wanted(&self, meeting: &Meeting, asked: BTreeMap<usize, Step>) -> BTreeMap<usize, Step> {
+        let now = self.now();
+        let (refused, wanted): (BTreeMap<_, _>, _) =
+            asked.into_iter().partition(|(_, step)| now.refusal(step).is_some());
+        let why = |(number, step): (usize, Step)| Some((number, Err(now.refusal(&step)?.to_owned())));
+        meeting.tell(refused.into_iter().filter_map(why));
+        wanted
     }
 
     /// Runs groups, a few at a time, in the same order at all servers.
@@ -159,12 +174,18 @@ impl Node {
         });
     }
 
-    /// Runs steps of one task together, and tells each request what came of its own.
+    /// Runs steps of one task together, and tells each request what came of its own. A group with a step that this server
+    /// doesn't run any more isn't run at all, since the others want no other one.
     fn run_group(&self, meeting: &Meeting, name: &str, (task, steps): Group) {
         let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
+        let now = self.now();
+        if let Some(why) = steps.iter().find_map(|step| now.refusal(step)) {
+            meeting.tell(numbers.into_iter().map(|number| (number, Err(why.to_owned()))));
+            return;
+        }
         let which = Sha256::digest(format!("{task:?} {numbers:?}"));
         let tag = format!("{name} {:016x}", u64::from_be_bytes(*which.first_chunk().unwrap_or(&[0; 8])));
-        let done = self.run(tag, &steps).map_err(|error| error.to_string());
+        let done = self.node.run(tag, &steps).map_err(|error| error.to_string());
         meeting.tell(numbers.into_iter().enumerate().map(|(place, number)| {
             let outcome = done.as_ref().map(|(outputs, median)| (outputs[place].clone(), *median));
             (number, outcome.map_err(Clone::clone))
@@ -233,6 +254,8 @@ struct Together<'a> {
     node: &'a Node,
     meeting: &'a Meeting,
     number: usize,
+    /// The records of principals that must be as they were.
+    relies_on: BTreeSet<String>,
 }
 
 impl Drop for Together<'_> {
@@ -244,10 +267,12 @@ impl Drop for Together<'_> {
 }
 
 impl Together<'_> {
-    fn step(&self, task: Task, public: Vec<bool>, records: &[&str]) -> Result<(Vec<Wiped>, i64), Error> {
-        let records = records.iter().map(|record| (*record).to_owned()).collect();
-        let public = public.into();
-        self.meeting.ask(self.number, Step { task, public, records }).map_err(Error::Refused)
+    fn step(&mut self, task: Task, public: Vec<bool>, records: &[&str]) -> Result<(Vec<Wiped>, i64), Error> {
+        let records: Vec<String> = records.iter().map(|record| (*record).to_owned()).collect();
+        self.relies_on.extend(records.iter().cloned());
+        let (public, relies_on) = (public.into(), self.relies_on.clone());
+        let step = Step { task, public, records, relies_on };
+        self.meeting.ask(self.number, step).map_err(Error::Refused)
     }
 
     /// The class of messages of so many bytes, codes not counted.
@@ -271,7 +296,7 @@ impl Together<'_> {
     }
 
     /// What was sealed under a long-term key where servers know session keys, and what they drew.
-    fn verified(&self, task: Task, class: Class, record: &str, sealed: &[u8]) -> Result<Verified, Error> {
+    fn verified(&mut self, task: Task, class: Class, record: &str, sealed: &[u8]) -> Result<Verified, Error> {
         let enctype = self.node.settings.enctype;
         let (mut outputs, now) = self.step(task, circuits::verifies(enctype, class, sealed), &[record])?;
         let drawn = outputs.pop().unwrap_or_default();
@@ -352,6 +377,10 @@ impl Shares for Together<'_> {
         }
         Sealed::of(Self::sealed(outputs, &[ticket.0.len(), part.0.len()])).map(Some)
     }
+
+    fn relies_on(&mut self, record: &str) {
+        self.relies_on.insert(record.to_owned());
+    }
 }
 
 impl Steps for Together<'_> {
@@ -373,5 +402,9 @@ impl Steps for Together<'_> {
         let public = circuits::seals(self.node.settings.enctype, class, &of);
         let (outputs, _) = self.step(task, public, &records)?;
         Ok(Self::sealed(&outputs, &plains))
+    }
+
+    fn relies_on(&mut self, record: &str) {
+        Shares::relies_on(self, record);
     }
 }

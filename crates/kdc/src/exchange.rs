@@ -152,7 +152,7 @@ fn common(settings: &Settings, request: &Request) -> Result<(), Code> {
     if request.realm != settings.realm {
         return Err(Code::WrongRealm);
     }
-    if request.options & flag::REFUSED != 0 {
+    if request.options & flag::REFUSED != 0 || request.wants_more {
         return Err(Code::BadOption);
     }
     if !request.etypes.contains(&settings.enctype.number()) {

@@ -1,5 +1,5 @@
 //! The front: it relays requests to the three servers, and replies to clients. It has no key, and learns what anybody on the wire
-//! does; all that it could do is to keep requests or replies back.
+//! does. It can do what anybody there can: keep requests or replies back, and forge errors, which nothing authenticates.
 
 mod aside;
 mod pace;
@@ -10,7 +10,7 @@ mod tests;
 use crate::messages::{self, Code};
 use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
-use crate::wire::{self, Kind, SILENCE, Timed};
+use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
 use aside::{Aside, Joined};
 use pace::Pace;
 use quota::Quota;
@@ -25,8 +25,6 @@ use std::time::{Duration, Instant};
 const QUEUE: usize = 256;
 /// Connections of clients by TCP at most.
 const CONNECTIONS: usize = 256;
-/// How long the servers may take.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request by UDP, and whose it is.
 type Datagram = (SocketAddr, Vec<u8>);
@@ -155,6 +153,9 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
     let quota = Quota::new(QUEUE, settings.max_of_address);
     loop {
         let Ok((count, client)) = socket.recv_from(&mut buffer) else { continue };
+        if !messages::begins_request(&buffer[..count]) {
+            continue;
+        }
         let (request, Ok(replies)) = (buffer[..count].to_vec(), socket.try_clone()) else { continue };
         // One that is being answered isn't asked again.
         let asked = (client, request.clone());
@@ -246,8 +247,14 @@ fn order(settings: &Settings, queue: &Receiver<Job>) {
             log(error);
             links = None;
         }
-        let _ = reply.send(told.ok().map(|told| told.join(&b'\n')));
+        let _ = reply.send(told.ok().map(|told| lines(&told)));
     }
+}
+
+/// What each server says, a line each: one that says more than a line could else speak for the others.
+fn lines(told: &[Vec<u8>]) -> Vec<u8> {
+    let line = |said: &Vec<u8>| said.iter().map(|&byte| if byte == b'\n' { b' ' } else { byte }).collect();
+    told.iter().map(line).collect::<Vec<Vec<u8>>>().join(&b'\n')
 }
 
 /// A link to each server.
@@ -298,11 +305,19 @@ fn connect(server: &str) -> io::Result<TcpStream> {
     Ok(link)
 }
 
-/// The reply that two servers give alike; else an error, in which their clocks may differ. Anything else that one alone says may
-/// be its own: a server that knows a session's key could seal a reply by itself.
+/// The reply that two servers give alike, or the error, of which times may differ. What one alone says may be its own: a server
+/// that knows a session's key could seal a reply by itself, and any could tell clients how to hash their passwords.
 fn chosen(mut replies: Vec<Vec<u8>>) -> Option<Vec<u8>> {
     let twice = (0..replies.len()).find(|&at| replies[at + 1..].contains(&replies[at]));
-    let error = || replies.iter().position(|reply| messages::read_error(reply).is_some());
-    let at = twice.or_else(error)?;
-    Some(replies.swap_remove(at))
+    if let Some(at) = twice {
+        return Some(replies.swap_remove(at));
+    }
+    let but_for_times = |error: Vec<u8>| Some((messages::but_for_times(&error)?, error));
+    let mut errors: Vec<(Vec<u8>, Vec<u8>)> = replies.into_iter().filter_map(but_for_times).collect();
+    // Of two alike one is in the middle, and of three the one whose time is.
+    errors.sort_unstable();
+    let middle = errors.len() / 2;
+    let (said, _) = errors.get(middle)?;
+    let alike = errors.iter().filter(|(other, _)| other == said).count();
+    (alike >= 2).then(|| errors.swap_remove(middle).1)
 }

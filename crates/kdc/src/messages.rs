@@ -45,8 +45,8 @@ pub mod flag {
     pub const RENEW: u32 = bit(30);
     /// The ticket is to be validated.
     pub const VALIDATE: u32 = bit(31);
-    /// Options that can't be met and mustn't be ignored: forwarded, proxy, anonymous, enc-tkt-in-skey.
-    pub const REFUSED: u32 = bit(2) | bit(4) | bit(16) | bit(28);
+    /// Options that can't be met and mustn't be ignored: forwarded, proxy, cname-in-addl-tkt, anonymous, enc-tkt-in-skey.
+    pub const REFUSED: u32 = bit(2) | bit(4) | bit(14) | bit(16) | bit(28);
 }
 
 /// Which exchange a request begins.
@@ -56,6 +56,20 @@ pub enum Exchange {
     Initial,
     /// TGS-REQ: who has a ticket asks for another.
     Further,
+}
+
+impl Exchange {
+    /// The one that a message begins, by its first byte, and that message's number.
+    fn of(bytes: &[u8]) -> Option<(Self, u8)> {
+        let all = [(Self::Initial, 10), (Self::Further, 12)];
+        all.into_iter().find(|(_, number)| bytes.first() == Some(&tag::application(*number)))
+    }
+}
+
+/// Whether a message begins as requests do. What doesn't may be a reply: who answered those by UDP would have two KDCs answer
+/// one another for ever.
+pub fn begins_request(bytes: &[u8]) -> bool {
+    Exchange::of(bytes).is_some()
 }
 
 /// A KDC-REQ.
@@ -83,6 +97,8 @@ pub struct Request {
     pub nonce: u32,
     /// Encryption types that the client knows.
     pub etypes: Vec<i32>,
+    /// Whether it has authorization data or additional tickets: a ticket that heeds neither would give more than was asked for.
+    pub wants_more: bool,
     /// The body as it was sent, which a checksum is of.
     pub body: Vec<u8>,
 }
@@ -93,11 +109,7 @@ impl Request {
     /// # Errors
     /// If it is none.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (exchange, number) = match bytes.first() {
-            Some(&first) if first == tag::application(10) => (Exchange::Initial, 10),
-            Some(&first) if first == tag::application(12) => (Exchange::Further, 12),
-            _ => return Err(Malformed("neither AS-REQ nor TGS-REQ")),
-        };
+        let (exchange, number) = Exchange::of(bytes).ok_or(Malformed("neither AS-REQ nor TGS-REQ"))?;
         let mut whole = Reader::new(bytes);
         let mut fields = whole.inside(tag::application(number))?.inside(tag::SEQUENCE)?;
         whole.end()?;
@@ -135,13 +147,27 @@ impl Request {
             etypes.push(list.int32()?);
         }
         list.end()?;
-        // Addresses and what the TGS takes.
-        for number in 9..=11 {
-            body.optional(number)?;
-        }
+        // Addresses: tickets aren't bound to them.
+        body.optional(9)?;
+        let (data, tickets) = (body.optional(10)?, body.optional(11)?);
+        let wants_more = data.is_some() || tickets.is_some();
         body.end()?;
         let body = sent;
-        Ok(Self { exchange, padata, options, client, realm, service, from, till, rtime, nonce, etypes, body })
+        Ok(Self {
+            exchange,
+            padata,
+            options,
+            client,
+            realm,
+            service,
+            from,
+            till,
+            rtime,
+            nonce,
+            etypes,
+            wants_more,
+            body,
+        })
     }
 
     /// The first pre-authentication data of a type.
@@ -335,6 +361,22 @@ pub fn error(code: Code, now: i64, realm: &str, service: Option<&Name>, data: Op
         data.map_or_else(Vec::new, |data| field(12, &octets(data))),
     ];
     element(tag::application(30), &[&sequence(&[&fields.concat()])])
+}
+
+/// What a KRB-ERROR of this KDC says but for its times, which each server writes by its own clock; `None` if it is none.
+pub fn but_for_times(bytes: &[u8]) -> Option<Vec<u8>> {
+    read_error(bytes)?;
+    let mut whole = Reader::new(bytes);
+    let mut message = whole.inside(tag::application(30)).ok()?;
+    let mut fields = message.inside(tag::SEQUENCE).ok()?;
+    message.end().and(whole.end()).ok()?;
+    let all = fields.rest();
+    fields.field(0).and_then(|_| fields.field(1)).ok()?;
+    let before = &all[..all.len() - fields.rest().len()];
+    let (mut seconds, mut micros) = (fields.field(4).ok()?, fields.field(5).ok()?);
+    seconds.time().and(seconds.end()).ok()?;
+    micros.integer().and(micros.end()).ok()?;
+    Some([before, fields.rest()].concat())
 }
 
 /// The code of a KRB-ERROR; `None` if it is none.

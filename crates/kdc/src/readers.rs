@@ -21,7 +21,13 @@ pub fn messages(bytes: &[u8]) {
         }
     }
     let _ = Encrypted::read(&mut Reader::new(bytes));
-    let _ = (messages::read_timestamp(bytes), messages::read_error(bytes), ApRequest::read(bytes));
+    let _ = (messages::read_timestamp(bytes), ApRequest::read(bytes));
+    if messages::but_for_times(bytes).is_some() {
+        assert!(
+            messages::read_error(bytes).is_some() && !messages::begins_request(bytes),
+            "an error has a code"
+        );
+    }
     for enctype in Enctype::ALL {
         if let Ok(ticket) = TicketPart::read(bytes, enctype, "R") {
             assert!(messages::ticket_key_at(enctype, bytes.len()).is_some(), "{ticket:?}");

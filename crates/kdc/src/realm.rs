@@ -359,6 +359,22 @@ impl Principals {
         self.live.values().flat_map(|principal| old(principal).chain([principal.record.clone()])).collect()
     }
 
+    /// The records of keys whose principals aren't any more as they were: they have another key, are locked or unlocked, or were
+    /// struck off; and of old keys that have ended.
+    pub fn changed_since(&self, before: &Self) -> BTreeSet<String> {
+        let mut changed = BTreeSet::new();
+        for (name, was) in &before.live {
+            let of = |principal: &Principal| (principal.record.clone(), principal.revoked, principal.since);
+            let now = self.live.get(name).filter(|now| of(now) == of(was));
+            if now.is_none() {
+                changed.insert(was.record.clone());
+            }
+            let has_ended = |old: &&OldKey| now.is_none_or(|now| !now.old.contains(old));
+            changed.extend(was.old.iter().filter(has_ended).map(|old| old.record.clone()));
+        }
+        changed
+    }
+
     /// Strikes one off: the records of its keys. Its name's next key has a greater version.
     pub fn remove(&mut self, name: &str) -> Vec<String> {
         let Some(Principal { kvno, record, old, .. }) = self.live.remove(name) else { return Vec::new() };
@@ -431,6 +447,31 @@ mod tests {
         assert!(principals.begin_strays(&kept(&[&known[..], &["key 5"]].concat())));
         assert_eq!(principals.begun(), ["key 3", "key 5"]);
         assert_eq!(principals.ended(), ["key 4"]);
+    }
+
+    #[test]
+    fn records_of_principals_that_have_changed_are_told() {
+        let mut principals = Principals::default();
+        for (kvno, name) in [(1, "ann"), (2, "ann"), (1, "ben")] {
+            principals.put_key(name, (kvno, format!("{name} {kvno}")), (String::new(), 0), 100, 50);
+        }
+        let changed = |change: &dyn Fn(&mut Principals)| -> Vec<String> {
+            let mut later = principals.clone();
+            change(&mut later);
+            later.changed_since(&principals).into_iter().collect()
+        };
+        let new = |name: &str| (3, format!("{name} 3"));
+        assert!(changed(&|_| ()).is_empty());
+        // What comes of other names changes nothing.
+        assert!(changed(&|later| later.put_key("eve", new("eve"), (String::new(), 0), 120, 50)).is_empty());
+        assert_eq!(
+            changed(&|later| later.put_key("ann", new("ann"), (String::new(), 0), 120, 50)),
+            ["ann 1", "ann 2"]
+        );
+        assert_eq!(changed(&|later| later.get_mut("ben").unwrap().revoked = true), ["ben 1"]);
+        assert_eq!(changed(&|later| later.get_mut("ben").unwrap().since = 7), ["ben 1"]);
+        assert_eq!(changed(&|later| drop(later.remove("ann"))), ["ann 1", "ann 2"]);
+        assert_eq!(changed(&|later| drop(later.expire(150))), ["ann 1"]);
     }
 
     #[test]

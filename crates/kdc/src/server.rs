@@ -16,7 +16,7 @@ use crate::exchange::Memory;
 use crate::order::AdminKey;
 use crate::programs::{Programs, TOGETHER, Task, together};
 use crate::realm::{Principals, Sessions, Settings};
-use crate::wire::{self, Kind, SILENCE, Timed};
+use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
 use node::Turns;
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -74,7 +74,7 @@ impl Server {
         for task in Task::ORDERS.into_iter().chain([Task::TellLists]) {
             server.expect(&programs.get(task, 1)?)?;
         }
-        let (principals, seen) = (RwLock::new(principals), Mutex::default());
+        let (principals, seen) = (RwLock::new(Arc::new(principals)), Mutex::default());
         let (asker, file) = (server.asker(), Mutex::new(file));
         let (memory, batches) = (Memory::default(), Turns::default());
         let names = config.names();
@@ -87,6 +87,8 @@ impl Server {
             programs,
             asker,
             principals,
+            holds: RwLock::default(),
+            missing: Mutex::default(),
             memory,
             admin_key,
             seen,
@@ -95,6 +97,7 @@ impl Server {
             deviates: Mutex::default(),
             file,
         };
+        node.look(&node.principals());
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
@@ -211,9 +214,9 @@ fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
         let told = match kind {
             Kind::Order => node.told(&bytes),
             Kind::Batch => {
-                let requests = wire::unpack(&bytes)?;
+                let (requests, until) = (wire::unpack(&bytes)?, Instant::now() + PATIENCE);
                 let _turn = node.batches.take();
-                wire::pack(&batch::answer_all(node, &bytes, &requests))
+                wire::pack(&batch::answer_all(node, &bytes, &requests, until))
             }
         };
         wire::write(&mut front, kind, &told)?;

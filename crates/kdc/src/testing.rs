@@ -7,7 +7,7 @@ use crate::client::{Client, Wish};
 use crate::enctype::Enctype;
 use crate::messages::read_error;
 use crate::programs::MAX_REQUESTS;
-use crate::realm::{Sessions, Settings};
+use crate::realm::{Principal, Sessions, Settings};
 use crate::server::{Failure, Node, Server, now};
 use crate::{front, wire};
 use std::fs;
@@ -118,20 +118,31 @@ impl Realm {
 
     /// What each server answers to requests that come together.
     pub(crate) fn answers(&self, requests: &[Vec<u8>]) -> [Vec<Vec<u8>>; 3] {
+        // Programs may have to be compiled first.
+        self.answers_until(requests, [Instant::now() + 10 * wire::PATIENCE; 3])
+    }
+
+    /// The same, of servers that answer until such times.
+    pub(crate) fn answers_until(&self, requests: &[Vec<u8>], until: [Instant; 3]) -> [Vec<Vec<u8>>; 3] {
         static NUMBER: AtomicU8 = AtomicU8::new(0);
         let named = wire::pack_under([NUMBER.fetch_add(1, Ordering::Relaxed); 16], requests);
         thread::scope(|scope| {
-            let answer = |node: &Arc<Node>| {
-                let (node, named) = (node.clone(), &named);
-                scope.spawn(move || answer_all(&node, named, requests))
+            let answer = |me: usize| {
+                let (node, named, until) = (self.nodes[me].clone(), &named, until[me]);
+                scope.spawn(move || answer_all(&node, named, requests, until))
             };
-            self.nodes.each_ref().map(answer).map(|thread| thread.join().unwrap())
+            [0, 1, 2].map(answer).map(|thread| thread.join().unwrap())
         })
     }
 
     pub(crate) fn codes(&self, requests: &[Vec<u8>]) -> [Vec<Option<i64>>; 3] {
         self.answers(requests).map(|answers| answers.iter().map(|answer| read_error(answer)).collect())
     }
+}
+
+/// Changes what a server knows of a principal, behind its back.
+pub(crate) fn alter(node: &Node, name: &str, change: impl FnOnce(&mut Principal)) {
+    change(Arc::make_mut(&mut *node.principals.write().unwrap()).get_mut(name).unwrap());
 }
 
 /// Changes the settings in a folder.

@@ -16,6 +16,10 @@ const NUMBER: usize = 16;
 /// How long a message may take from its first byte to its last.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
+/// How long the servers may take with requests that came together. After that the front has given up, and no honest server
+/// computes anything for them any more.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

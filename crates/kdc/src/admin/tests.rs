@@ -3,9 +3,9 @@
 use super::*;
 use crate::order::AdminKey;
 use crate::testing::{Realm, ports, set};
+use std::io::Write;
 use std::net::TcpListener;
 use std::sync::Mutex;
-use std::time::Instant;
 
 /// What a front does with an order: what it sends to the admin, if anything.
 type Front = fn(&Settings, &[u8]) -> Option<Vec<u8>>;
@@ -116,4 +116,41 @@ fn passwords_are_hashed_as_often_as_clients_would_at_least() {
     let password = |iterations| Origin::Password(b"correct horse".to_vec().into(), iterations);
     let refused = add(&realm.join("admin"), "ann", &password(32_767), Some(1));
     assert!(matches!(refused, Err(Failure::Refused(reason)) if reason.contains("32768")));
+}
+
+#[test]
+fn one_server_that_lies_has_no_key_refused() {
+    let said = |versions: &[u64]| {
+        let line = |version: &u64| format!("P0: {NEXT_KVNO}{version}");
+        next_kvno(&versions.iter().map(line).collect::<Vec<_>>().join("\n"))
+    };
+    assert_eq!(said(&[5, u64::MAX, 5]), Some(5));
+    assert_eq!(said(&[0, 5, 5]), Some(5));
+    assert_eq!(said(&[u64::MAX, 5, 6]), Some(6));
+    // An order that one server alone has carried out, or that one alone has missed.
+    assert_eq!([said(&[2, 1, 1]), said(&[2, 1, 2])], [Some(2); 2]);
+    assert_eq!([said(&[3, 4]), said(&[7]), said(&[])], [Some(4), Some(7), None]);
+    assert_eq!(next_kvno("P0: refused\nP1: another"), None);
+}
+
+/// Who sends a byte now and then holds no admin up.
+#[test]
+fn a_front_that_is_slow_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut front = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut slow, _) = listener.accept().unwrap();
+    let says = thread::spawn(move || {
+        let mut frame = Vec::new();
+        wire::write(&mut frame, Kind::Order, &[b'a'; 100]).unwrap();
+        // Until nobody hears it any more.
+        frame.iter().all(|byte| {
+            thread::sleep(Duration::from_millis(100));
+            slow.write_all(&[*byte]).is_ok()
+        })
+    });
+    let since = Instant::now();
+    assert!(matches!(heard(&mut front, since + Duration::from_millis(500)), Err(Failure::Io(_))));
+    assert!(since.elapsed() < Duration::from_secs(5));
+    drop(front);
+    assert!(!says.join().unwrap());
 }

@@ -8,11 +8,12 @@ use crate::messages::{flag, read_error};
 use crate::order::Change;
 use crate::server::BATCHES;
 use crate::server::node::MEET;
-use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, confounder, login};
+use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, alter, confounder, login};
 use crate::wire;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One server has another copy of the principals than the others, as a torn order leaves it.
 #[test]
@@ -25,7 +26,7 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
     // So all programs are there.
     assert_eq!(realm.codes(&all()), [(); 3].map(|()| vec![None, None, Some(24), None]));
 
-    realm.nodes[2].principals.write().unwrap().get_mut("ann").unwrap().revoked = true;
+    alter(&realm.nodes[2], "ann", |ann| ann.revoked = true);
     let since = Instant::now();
     let answers = realm.answers(&all());
     let took = since.elapsed();
@@ -47,12 +48,12 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
     assert!(since.elapsed() < MEET && took < 4 * MEET, "{took:?}");
 
     // Another key of ben's at one server is another record, and so another step.
-    realm.nodes[1].principals.write().unwrap().get_mut("ben").unwrap().record = "key of nobody".to_owned();
+    alter(&realm.nodes[1], "ben", |ben| ben.record = "key of nobody".to_owned());
     assert_eq!(
         realm.codes(&[login("ben", &ben, 6), login("ben", &ben, 7)]),
         [(); 3].map(|()| vec![Some(29); 2])
     );
-    realm.nodes[2].principals.write().unwrap().get_mut("ann").unwrap().revoked = false;
+    alter(&realm.nodes[2], "ann", |ann| ann.revoked = false);
     assert_eq!(
         realm.codes(&[login("ben", &ben, 8), login("ann", &ann, 9)]),
         [(); 3].map(|()| vec![Some(29), None])
@@ -121,6 +122,77 @@ fn servers_that_know_session_keys_answer_as_those_that_do_not() {
     assert_eq!(codes(&alike(&refused)), [31, 41, 34].map(Some));
 }
 
+/// A step that reads a record.
+fn reads(task: Task, record: &str, bit: bool) -> Step {
+    let (records, relies_on) = (vec![record.to_owned()], BTreeSet::from([record.to_owned()]));
+    Step { task, public: vec![bit].into(), records, relies_on }
+}
+
+/// Servers at which ann is locked while a step runs that isn't the last one of its request.
+static LOCKS: Mutex<Vec<Arc<Node>>> = Mutex::new(Vec::new());
+
+fn locks_ann(step: &mut Step) {
+    if !step.task.is_last() {
+        lock(&LOCKS).iter().for_each(|node| alter(node, "ann", |ann| ann.revoked = true));
+    }
+}
+
+/// Else a server that has others wait could have a ticket held back until it isn't to be had any more, and have it then.
+#[test]
+fn who_is_locked_while_a_request_is_answered_gets_no_ticket() {
+    for sessions in [Sessions::Shared, Sessions::Servers] {
+        let realm = Realm::new(|settings| settings.sessions = sessions);
+        let ann = realm.client("ann");
+        let client = Client { realm: REALM, name: "ann", key: &ann };
+        let [replies, ..] = realm.answers(&[login("ann", &ann, 1)]);
+        let ticket = client.initial_reply(&replies[0], &Wish::of(KRBTGT, 1)).unwrap();
+        let further = |nonce| {
+            let wish = Wish::of(KRBTGT, nonce);
+            client.further(&ticket, &wish, (now(), 100_000 + nonce), None, confounder(nonce))
+        };
+        assert_eq!(realm.codes(&[further(2)]), [(); 3].map(|()| vec![None]));
+
+        lock(&LOCKS).clone_from(&realm.nodes.to_vec());
+        *lock(&realm.nodes[0].deviates) = Some(locks_ann);
+        for request in [login("ann", &ann, 3), further(4)] {
+            assert_eq!(realm.codes(&[request]), [(); 3].map(|()| vec![Some(29)]), "{sessions}");
+            realm.nodes.iter().for_each(|node| alter(node, "ann", |ann| ann.revoked = false));
+        }
+        *lock(&realm.nodes[0].deviates) = None;
+        assert_eq!(realm.codes(&[login("ann", &ann, 5), further(6)]), [(); 3].map(|()| vec![None; 2]));
+    }
+}
+
+#[test]
+fn what_takes_too_long_is_not_run_any_more() {
+    let realm = Realm::new(|_| ());
+    let ann = realm.client("ann");
+    let logins = |nonce| [login("ann", &ann, nonce), login("ann", &ann, nonce + 1)];
+    assert_eq!(realm.codes(&logins(1)), [(); 3].map(|()| vec![None; 2]));
+    let since = Instant::now();
+    let later = since + wire::PATIENCE;
+    let answers = realm.answers_until(&logins(3), [later, later, since]);
+    assert!(answers.iter().flatten().all(|answer| read_error(answer) == Some(29)));
+    assert!(since.elapsed() < MEET, "they call the roll together");
+    assert_eq!(realm.codes(&logins(5)), [(); 3].map(|()| vec![None; 2]));
+
+    // Nor is a run asked for that the roll was called for, if that took long, or a principal has changed since.
+    let node = &realm.nodes[0];
+    let record = node.principals().get("ann").unwrap().record.clone();
+    let told = |terms: &Terms<'_>| {
+        let meeting = Meeting::default();
+        terms.run_group(&meeting, "late", (Task::Verify, vec![(7, reads(Task::Verify, &record, true))]));
+        lock(&meeting.seats).told.remove(&7).unwrap().unwrap_err()
+    };
+    let since = Instant::now();
+    assert!(told(&Terms::new(node, since)).contains("too long"));
+    let terms = Terms::new(node, later);
+    alter(node, "ann", |ann| ann.revoked = true);
+    assert!(told(&terms).contains("changed"));
+    assert!(since.elapsed() < MEET, "nobody was waited for");
+    assert!(!terms.principals.get("ann").unwrap().revoked, "requests see what there was");
+}
+
 /// A fault in what runs for requests: none of them waits for ever, and their server goes on.
 #[test]
 fn requests_whose_run_panics_wait_for_nothing() {
@@ -134,7 +206,8 @@ fn requests_whose_run_panics_wait_for_nothing() {
     let (told, ends) = channel();
     for node in &realm.nodes {
         let (node, named, requests, told) = (node.clone(), named.clone(), requests.clone(), told.clone());
-        let answers = thread::spawn(move || answer_all(&node, &named, &requests));
+        let answers =
+            thread::spawn(move || answer_all(&node, &named, &requests, Instant::now() + 10 * wire::PATIENCE));
         let codes = |all: Vec<Vec<u8>>| all.iter().map(|one| read_error(one)).collect::<Vec<_>>();
         thread::spawn(move || told.send(answers.join().ok().map(codes)));
     }
@@ -175,8 +248,7 @@ fn an_order_gets_its_turn_in_a_flood() {
 
 #[test]
 fn servers_run_what_all_want_alike() {
-    let step =
-        |task, record: &str, bit| Step { task, public: vec![bit].into(), records: vec![record.to_owned()] };
+    let step = |task, record: &str, bit| Step { relies_on: BTreeSet::new(), ..reads(task, record, bit) };
     let first = step(Task::Verify, "a", true);
     let others =
         [step(Task::Verify, "b", true), step(Task::Verify, "a", false), step(Task::CallRoll, "a", true)];

@@ -48,7 +48,7 @@ pub(super) fn issue(
         Some(client) if client.revoked => return Err(refuse(Code::ClientRevoked)),
         // Nor are those of another one that had its name before.
         Some(client) if ticket.authtime < client.since => return Err(refuse(Code::ClientUnknown)),
-        Some(_) => {}
+        Some(client) => shares.relies_on(&client.record),
     }
     let plain = given.authenticator.len() - enctype.sealed_bytes(0);
     let expected = Authenticator::expected(enctype, realm, &ticket.client, plain).ok_or_else(|| {

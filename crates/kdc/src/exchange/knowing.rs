@@ -46,6 +46,8 @@ pub trait Steps {
     /// # Errors
     /// If the run is aborted.
     fn seal(&mut self, messages: &[Message<'_>]) -> Result<Vec<Vec<u8>>, Error>;
+    /// As [`Shares::relies_on`].
+    fn relies_on(&mut self, record: &str);
 }
 
 /// A request's way through those steps.
@@ -160,5 +162,9 @@ impl<S: Steps> Shares for Knowing<S> {
         let mut both = self.steps.seal(&[(service, confounder, &ticket)])?;
         both.push(part);
         Sealed::of(both).map(Some)
+    }
+
+    fn relies_on(&mut self, record: &str) {
+        self.steps.relies_on(record);
     }
 }

@@ -85,4 +85,7 @@ pub trait Shares {
         ticket: (&[u8], Form),
         part: (&[u8], Form),
     ) -> Result<Option<Sealed>, Error>;
+
+    /// Notes that what follows relies on a principal of whose keys none is read: one whose key this is must be as it was.
+    fn relies_on(&mut self, record: &str);
 }

@@ -25,6 +25,8 @@ struct Clear {
     keys: BTreeMap<String, Key>,
     session: Vec<u8>,
     asked: Vec<&'static str>,
+    /// On what requests relied whose keys weren't read.
+    relied: Vec<String>,
     /// Whether a server is missing.
     gone: bool,
 }
@@ -100,6 +102,10 @@ impl Shares for Clear {
         let ticket = self.sealed(&self.keys[service], 2, 0, ticket);
         Ok(Some(Sealed { ticket, part: self.sealed(&self.keys["session"], usage, 1, part) }))
     }
+
+    fn relies_on(&mut self, record: &str) {
+        self.relied.push(record.to_owned());
+    }
 }
 
 /// The same keys, where servers know those of sessions.
@@ -120,6 +126,10 @@ impl Steps for &mut Clear {
             self.keys[*record].seal(usage, *confounder, plain)
         };
         Ok(messages.iter().zip(2..).map(seal).collect())
+    }
+
+    fn relies_on(&mut self, record: &str) {
+        Shares::relies_on(&mut **self, record);
     }
 }
 
@@ -171,7 +181,7 @@ impl World {
         Self {
             settings,
             principals,
-            shares: Clear { keys, session, asked: Vec::new(), gone: false },
+            shares: Clear { keys, session, asked: Vec::new(), relied: Vec::new(), gone: false },
             memory: Memory::default(),
             knowing: Memory::default(),
             enctype,
@@ -217,6 +227,8 @@ struct Asked {
     till: i64,
     rtime: Option<i64>,
     etypes: Vec<i32>,
+    /// Fields behind those, by number.
+    more: &'static [u8],
     timestamp: Option<Vec<u8>>,
     /// PA-TGS-REQ.
     ticket: Option<Vec<u8>>,
@@ -237,6 +249,7 @@ impl Asked {
             till: 0,
             rtime: None,
             etypes,
+            more: &[],
             timestamp,
             ticket: None,
         }
@@ -258,6 +271,7 @@ impl Asked {
             self.rtime.map_or_else(Vec::new, |rtime| field(6, &time(rtime))),
             field(7, &integer(77)),
             field(8, &sequence(&[&etypes])),
+            self.more.iter().flat_map(|number| field(*number, &sequence(&[]))).collect(),
         ];
         sequence(&[&body.concat()])
     }
@@ -340,7 +354,7 @@ type Case = (i64, &'static [&'static str], fn(&World, &mut Asked));
 #[test]
 fn everything_else_is_refused_as_the_rfc_says() {
     let mut world = World::new(Enctype::Aes256Sha1);
-    let cases: [Case; 22] = [
+    let cases: [Case; 25] = [
         (6, &[], |_, asked| asked.client = Some("ben")),
         (6, &[], |_, asked| asked.client = None),
         (6, &[], |_, asked| asked.client = Some("a[1]")),
@@ -348,6 +362,10 @@ fn everything_else_is_refused_as_the_rfc_says() {
         (11, &["verify"], |_, asked| asked.till = NOW),
         (13, &[], |_, asked| asked.options = flag::RENEW),
         (13, &[], |_, asked| asked.options = 1 << 29),
+        // cname-in-addl-tkt, authorization data, additional tickets.
+        (13, &[], |_, asked| asked.options = 1 << 17),
+        (13, &[], |_, asked| asked.more = &[10]),
+        (13, &[], |_, asked| asked.more = &[9, 11]),
         (10, &["verify"], |_, asked| asked.from = Some(NOW + 301)),
         (10, &["verify"], |_, asked| asked.options = flag::POSTDATED),
         (10, &["verify"], |_, asked| (asked.options, asked.from) = (flag::POSTDATED, Some(NOW - 301))),

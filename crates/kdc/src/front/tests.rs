@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a reply that no datagram may have.
 const LONG: usize = 2000;
+/// As far as a front reads it.
+const REQUEST: &[u8] = &[0x6a, 5];
 
 /// Settings of a front, and how many requests have come to its servers.
 fn front(servers_are_there: bool) -> (Settings, Arc<AtomicUsize>) {
@@ -68,12 +70,12 @@ fn one_request_is_answered_once_however_often_it_comes() {
     // By TCP twice and by UDP, while the servers are at it: as a client does that waits for more than a second.
     let mut links = [link(&settings), link(&settings)];
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.send_to(b"request", &settings.listen).unwrap();
-    let long = [&b"request"[..], &[0; LONG]].concat();
+    socket.send_to(REQUEST, &settings.listen).unwrap();
+    let long = [REQUEST, &[0; LONG]].concat();
     thread::scope(|scope| {
         for link in &mut links {
             let long = &long;
-            scope.spawn(move || assert_eq!(ask(link, b"request").unwrap(), *long));
+            scope.spawn(move || assert_eq!(ask(link, REQUEST).unwrap(), *long));
         }
     });
     // The reply is too long for a datagram, so the client is to come by TCP.
@@ -82,7 +84,7 @@ fn one_request_is_answered_once_however_often_it_comes() {
     let (count, _) = socket.recv_from(&mut told).unwrap();
     assert_eq!(read_error(&told[..count]), Some(52));
     // Once more, a moment later.
-    assert_eq!(ask(&mut links[0], b"request").unwrap(), long);
+    assert_eq!(ask(&mut links[0], REQUEST).unwrap(), long);
     assert_eq!(asked.load(Ordering::SeqCst), 3, "each server was asked once");
     assert_eq!(ask(&mut links[0], b"another").unwrap()[..7], *b"another");
     assert_eq!(asked.load(Ordering::SeqCst), 6);
@@ -102,10 +104,53 @@ fn what_one_server_alone_says_is_no_reply() {
     let error = |now: i64| messages::error(Code::Unavailable, now, "R.EXAMPLE", None, None);
     let [own, other] = [b"own".to_vec(), b"other".to_vec()];
     assert_eq!(chosen(vec![own.clone(), other.clone(), other.clone()]), Some(other.clone()));
-    assert_eq!(chosen(vec![own.clone(), error(1), error(2)]), Some(error(1)));
-    assert_eq!(chosen(vec![own, other.clone()]), None);
-    assert_eq!(chosen(vec![other]), None);
+    assert_eq!(chosen(vec![own.clone(), error(1), error(2)]), Some(error(2)));
+    assert_eq!(chosen(vec![own.clone(), other.clone()]), None);
+    assert_eq!(chosen(vec![other.clone()]), None);
     assert_eq!(chosen(vec![]), None);
+
+    // One that has clients hash their passwords once, and lets others hear.
+    let methods = |iterations| {
+        let data = messages::methods(Enctype::Aes128Sha1, ("salt", iterations));
+        let error = |now| messages::error(Code::PreauthRequired, now, "R.EXAMPLE", None, Some(&data));
+        [1, 2, 3].map(error)
+    };
+    let ([weak, ..], [first, second, third]) = (methods(1), methods(100_000));
+    assert_eq!(chosen(vec![weak.clone(), own.clone(), other]), None);
+    assert_eq!(chosen(vec![weak.clone(), first.clone(), own]), None);
+    let told = chosen(vec![weak.clone(), first.clone(), second.clone()]);
+    assert!([&first, &second].contains(&&told.unwrap()));
+    let told = chosen(vec![third.clone(), weak, second.clone()]);
+    assert!([&second, &third].contains(&&told.unwrap()));
+    assert_eq!(chosen(vec![third, first, second.clone()]), Some(second.clone()), "the middle time");
+    // What stands behind an error is none of it.
+    assert_eq!(chosen(vec![[&second[..], &[0]].concat(), [&second[..], &[1]].concat()]), None);
+}
+
+#[test]
+fn no_server_speaks_for_others() {
+    let told = [&b"P0: a"[..], b"P1: b\nP2: c", b"P2: d"].map(<[u8]>::to_vec);
+    assert_eq!(lines(&told), b"P0: a\nP1: b P2: c\nP2: d");
+}
+
+/// Two KDCs would else answer one another for ever.
+#[test]
+fn what_is_no_request_has_no_answer_by_udp() {
+    let (settings, asked) = front_of(true, Duration::ZERO, 64);
+    drop(link(&settings));
+    let socket = socket_at("127.0.0.1");
+    let error = messages::error(Code::Generic, 5, "R.EXAMPLE", None, None);
+    // An AS-REP and a TGS-REP, too.
+    for other in [&error[..], &[0x6b; 300], &[0x6d; 300], &[1; 300], b""] {
+        socket.send_to(other, &settings.listen).unwrap();
+    }
+    for tag in [0x6a, 0x6c] {
+        socket.send_to(&[tag; 300], &settings.listen).unwrap();
+    }
+    assert_eq!(codes(&socket, 2), [Some(52), Some(52)]);
+    socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    assert!(socket.recv_from(&mut [0; LONG]).is_err());
+    assert_eq!(asked.load(Ordering::SeqCst), 6, "two requests by three servers");
 }
 
 /// A socket at an address of this machine.
@@ -128,7 +173,7 @@ fn codes(socket: &UdpSocket, replies: usize) -> Vec<Option<i64>> {
 
 /// A request with room for an error.
 fn request(number: u16) -> Vec<u8> {
-    [&number.to_be_bytes()[..], &[1; 300]].concat()
+    [&[0x6a][..], &number.to_be_bytes(), &[1; 300]].concat()
 }
 
 #[test]
@@ -146,7 +191,7 @@ fn one_address_takes_no_more_than_its_places_and_others_have_theirs() {
     }
     // One that waits already takes no other place, and what is shorter than an error has no answer.
     one.send_to(&request(1), &settings.listen).unwrap();
-    one.send_to(b"short", &settings.listen).unwrap();
+    one.send_to(REQUEST, &settings.listen).unwrap();
     one.send_to(&request(2), &settings.listen).unwrap();
     other.send_to(&request(3), &settings.listen).unwrap();
     // The third of one address is refused at once; all others are answered, if too long for a datagram.
@@ -158,7 +203,7 @@ fn one_address_takes_no_more_than_its_places_and_others_have_theirs() {
 
     // Links count for themselves: a third one is closed until one of the two is.
     let mut links = [link(&settings), link(&settings)];
-    assert_eq!(ask(&mut links[1], &request(5)).unwrap()[..302], request(5));
+    assert_eq!(ask(&mut links[1], &request(5)).unwrap()[..303], request(5));
     assert!(ask(&mut link(&settings), &request(6)).is_err());
     let [first, _second] = links;
     drop(first);

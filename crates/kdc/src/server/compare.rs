@@ -4,6 +4,7 @@ use super::node::{MEET, Node, lock, log, now};
 use crate::failure::Failure;
 use crate::lists::{Reader, Settled};
 use crate::programs::{TOLD, Task, given, to_bits, to_bytes};
+use crate::realm::Principals;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
@@ -20,7 +21,7 @@ impl Node {
     /// Holds what this server knows of principals against what the others do, once they want that, too, within such a time; takes
     /// what it lacks, and drops what is kept of orders that no server has carried out.
     pub(crate) fn compare(&self, within: Duration) -> Result<Settled, Failure> {
-        let mut principals = self.principals().clone();
+        let mut principals = Principals::clone(&self.principals());
         let mut step = 0;
         let mut tell = |own: &[u8], within: Duration| {
             step += 1;

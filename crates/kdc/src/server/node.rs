@@ -1,5 +1,6 @@
 //! What all threads of a server share: it runs steps with the other servers, and carries out orders.
 
+use super::compare::kept;
 use crate::circuits::drawn_bytes;
 use crate::exchange::{Memory, Wiped};
 use crate::failure::Failure;
@@ -8,10 +9,10 @@ use crate::programs::{Programs, RECORD, Task, given, rows, to_bits, to_bytes, to
 use crate::realm::{Principals, Settings};
 use crate::took::Took;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
 use tacit::{Asker, Error, Fill, Wanted};
@@ -37,6 +38,8 @@ pub(crate) struct Step {
     pub(crate) public: Zeroizing<Vec<bool>>,
     /// The records that it reads, in the task's order.
     pub(crate) records: Vec<String>,
+    /// Those on which its request relies by now: these, those of earlier steps, and that of a ticket's client.
+    pub(crate) relies_on: BTreeSet<String>,
 }
 
 impl Step {
@@ -63,7 +66,12 @@ pub(crate) struct Node {
     pub(crate) settings: Settings,
     pub(super) programs: Programs,
     pub(super) asker: Asker,
-    pub(crate) principals: RwLock<Principals>,
+    /// Whoever answers with them has them as they were when it began.
+    pub(crate) principals: RwLock<Arc<Principals>>,
+    /// The records of which this server has its shares, as far as it has heard.
+    pub(super) holds: RwLock<Arc<BTreeSet<String>>>,
+    /// Those of which it has said that they are missing.
+    pub(super) missing: Mutex<BTreeSet<String>>,
     pub(crate) memory: Memory,
     pub(super) admin_key: AdminKey,
     /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
@@ -168,7 +176,7 @@ impl Node {
             }
             return Err(error.into());
         }
-        let mut principals = self.principals().clone();
+        let mut principals = Principals::clone(&self.principals());
         let (mut ended, told) = order.carry_out(&mut principals, sent, now(), &self.settings);
         ended.extend(principals.expire(now()));
         // What isn't dropped here is when the server starts again.
@@ -198,16 +206,38 @@ impl Node {
         failed
     }
 
-    pub(crate) fn principals(&self) -> std::sync::RwLockReadGuard<'_, Principals> {
-        self.principals.read().unwrap_or_else(PoisonError::into_inner)
+    /// What is known of principals now.
+    pub(crate) fn principals(&self) -> Arc<Principals> {
+        self.principals.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The records of which this server has its shares.
+    pub(crate) fn holds(&self) -> Arc<BTreeSet<String>> {
+        self.holds.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks which shares are here, and says once of each that is missing what to do. The list of a large realm is long, so it
+    /// isn't made for each run, but whenever principals change: only then do shares come and go.
+    pub(crate) fn look(&self, principals: &Principals) {
+        let Ok(listed) = self.asker.list() else { return };
+        let holds = kept(listed);
+        let mut said = lock(&self.missing);
+        for (record, line) in lacking(principals, &holds) {
+            if said.insert(record) {
+                log(line);
+            }
+        }
+        *self.holds.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(holds);
     }
 
     /// Changes what is known of principals, on disk and then here.
     pub(super) fn put(&self, file: &Path, change: impl FnOnce(&mut Principals)) -> io::Result<()> {
-        let mut principals = self.principals().clone();
+        let mut principals = Principals::clone(&self.principals());
         change(&mut principals);
         principals.save(file)?;
-        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = principals;
+        // First, so that nobody finds a new key without its share.
+        self.look(&principals);
+        *self.principals.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(principals);
         Ok(())
     }
 
@@ -229,6 +259,35 @@ impl Node {
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
     }
+}
+
+/// The records of keys of which no share is here, with a line for the log.
+fn lacking(principals: &Principals, holds: &BTreeSet<String>) -> Vec<(String, String)> {
+    let mut lacking = Vec::new();
+    for (name, principal) in principals.all() {
+        let mut note = |record: &String, line: String| {
+            if !holds.contains(record) {
+                lacking.push((record.clone(), line));
+            }
+        };
+        note(
+            &principal.record,
+            format!(
+                "{name}: this server's share of its key is missing, so requests that take it are refused; give it a new key \
+                 (tacit-kdc add)"
+            ),
+        );
+        for old in &principal.old {
+            note(
+                &old.record,
+                format!(
+                    "{name}: this server's share of its old key {} is missing, so tickets under it are refused until they end",
+                    old.kvno
+                ),
+            );
+        }
+    }
+    lacking
 }
 
 /// So many batches at a time.

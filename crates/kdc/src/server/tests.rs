@@ -3,6 +3,7 @@
 use super::node::{MEET, lock, median};
 use super::*;
 use crate::admin::{self, Origin};
+use crate::clear::Key;
 use crate::enctype::Enctype;
 use crate::lists::Settled;
 use crate::messages::read_error;
@@ -126,6 +127,23 @@ fn a_server_that_missed_an_order_takes_it_from_the_others_when_it_is_back() {
     assert!(!kept(missed.asker.list().unwrap()).contains(&old));
     let left = Principals::load(&file).unwrap();
     assert!(left.begun().is_empty() && left.ended().is_empty());
+}
+
+/// As after its disk was lost, but for what it knows of principals.
+#[test]
+fn a_server_that_lacks_a_share_costs_nobody_else_anything() {
+    let realm = Realm::new(|_| ());
+    let (ann, ben) = (realm.client("ann"), realm.client("ben"));
+    let codes = |ann: &Key, nonce| realm.codes(&[login("ann", ann, nonce), login("ben", &ben, nonce + 1)]);
+    assert_eq!(codes(&ann, 1), [(); 3].map(|()| vec![None; 2]));
+    let (lacks, record) = (&realm.nodes[2], realm.nodes[2].principals().get("ann").unwrap().record.clone());
+    lacks.asker.drop_value(&record).unwrap();
+    lacks.look(&lacks.principals());
+    assert_eq!(codes(&ann, 3), [(); 3].map(|()| vec![Some(29), None]));
+    assert!(lock(&lacks.missing).iter().eq([&record]));
+    assert!(realm.nodes[..2].iter().all(|node| lock(&node.missing).is_empty()));
+    // What its log has said to do.
+    assert_eq!(codes(&realm.client("ann"), 5), [(); 3].map(|()| vec![None; 2]));
 }
 
 /// Says goodbye to the admin alone, and aborts once the others have said it: until then its own code waits for that.

@@ -137,6 +137,7 @@ fn who_has_a_ticket_gets_another() {
         let request = further(&world, &Further::new());
         let reply = world.answer(&request);
         assert_eq!(world.shares.asked, ["verify", "authenticator", "reply"]);
+        assert_eq!(world.shares.relied, ["key ann"; 2], "whatever servers know");
         let mut fields =
             Reader::new(&reply).inside(tag::application(13)).unwrap().inside(tag::SEQUENCE).unwrap();
         assert_eq!(fields.field(0).unwrap().integer().unwrap(), 5);
@@ -180,7 +181,7 @@ fn tickets_that_are_not_right_are_refused() {
     const OPENED: &[&str] = &["verify"];
     const ALL: &[&str] = &["verify", "authenticator"];
     type Case = (i64, &'static [&'static str], fn(&mut Further));
-    let cases: [Case; 29] = [
+    let cases: [Case; 31] = [
         (6, OPENED, |given| (given.client, given.named) = ("ben", "ben")),
         (18, OPENED, |given| (given.client, given.named) = ("gone", "gone")),
         (31, &["verify"], |given| given.changed = Some(40)),
@@ -205,6 +206,8 @@ fn tickets_that_are_not_right_are_refused() {
             (given.flags, given.starttime) = (flag::INVALID, Some(NOW + 1));
             given.wish = |asked| (asked.options, asked.service) = (flag::VALIDATE, "krbtgt/TEST.EXAMPLE");
         }),
+        (13, &[], |given| given.wish = |asked| asked.more = &[10]),
+        (13, &[], |given| given.wish = |asked| asked.more = &[11]),
         (13, ALL, |given| given.wish = |asked| asked.options = flag::RENEW),
         (13, ALL, |given| {
             given.wish = |asked| (asked.options, asked.service) = (flag::RENEW, "krbtgt/TEST.EXAMPLE");
