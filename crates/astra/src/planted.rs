@@ -27,8 +27,6 @@ pub enum Mistake {
     BucketsOfOne,
     /// One triple is checked in the clear: `C = 1`.
     OneTripleCut,
-    /// Each of a run's lanes is checked as if it were the only one.
-    LanesUncounted,
     /// The coin is tossed before the triples are made that it puts in order.
     CoinBeforeTriples,
     /// A party tosses the same in all of a run's lanes.
