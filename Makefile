@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 VENV := .venv
+# Cargo's profile of the compiled core: `make build CORE_PROFILE=dev` compiles half as long what is slower.
+CORE_PROFILE ?= release
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
@@ -23,7 +25,7 @@ WASM := target/wasm32-unknown-unknown/release/examples/tacit_client.wasm
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	@ls target/release/deps/lib_native* >/dev/null 2>&1 || echo "compiles some 200 Rust crates, once; about four minutes on two cores, more if they are busy"
-	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release
+	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --profile $(CORE_PROFILE)
 
 # With the C library inside, and randomness from a system call, it needs no file of the system that it runs on.
 native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
@@ -57,7 +59,8 @@ demo: build ## Private predictions on real data: three servers, a model owner, a
 
 test: test-rust test-python ## All tests but the long ones
 
-test-rust:
+# Compiling waits for what else is compiled in its folder: the core goes first, so that Python's tests don't wait for it.
+test-rust: | build
 	$(PYTHON) .ci/tests.py
 
 test-python: build
