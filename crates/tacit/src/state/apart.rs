@@ -162,6 +162,31 @@ mod tests {
         assert!(matches!(apart, Err(Error::Store(_))), "{apart:?}");
     }
 
+    /// One party's share isn't as it was written: no run reads it, and others go on.
+    #[test]
+    fn a_share_that_was_changed_costs_the_runs_that_read_it() {
+        let (local, folder) = (Local::new("replicated").unwrap(), tempfile::tempdir().unwrap());
+        keep(&local, folder.path(), &[1]);
+        let home = folder.path().join(&local.parties[1]);
+        let files = std::fs::read_dir(&home).unwrap().map(|file| file.unwrap().path());
+        let shares = files.filter(|file| file.is_file() && file.file_name().unwrap().len() > 20);
+        for share in shares {
+            let mut bytes = std::fs::read(&share).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(&share, bytes).unwrap();
+        }
+        let mut states = local.open_states(folder.path()).unwrap();
+        let mut read = |compiled: &Arc<Compiled>, inputs: &[Value]| {
+            let fill = Fill::new();
+            let own = states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
+            local.run_on(compiled, own, inputs, &|_, _| ())
+        };
+        let refused = read(&reader(), &[]).unwrap_err();
+        assert!(matches!(refused, Error::Refused(_)), "{refused:?}");
+        read(&keeper(), &[number(2)]).unwrap();
+        assert_eq!(read(&reader(), &[]).unwrap().outputs, [Some(number(2))]);
+    }
+
     /// Some took what they need before another run kept the next version, and some after: all look again, and read the new one.
     #[test]
     fn who_looked_before_another_run_kept_something_looks_again() {

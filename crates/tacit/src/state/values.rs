@@ -174,7 +174,12 @@ impl State {
             at(home).share(name, number)?
         } else {
             let folder = self.folder.as_ref().ok_or_else(gone)?;
-            Arc::new(disk::read_share(&folder.share(name, number)?).ok_or_else(gone)?)
+            let sealed = folder.share(name, number).map_err(|error| match error {
+                // It costs the runs that read it, and no others.
+                tacit_store::Error::Sealed { .. } => Error::Refused(error.to_string()),
+                error => error.into(),
+            })?;
+            Arc::new(disk::read_share(&sealed).ok_or_else(gone)?)
         };
         if digests(&share) != version.digests {
             // Sealed by this party, and not for this version.
