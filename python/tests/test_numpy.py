@@ -414,6 +414,27 @@ def test_half_integer_powers_with_room_are_said() -> None:
     assert np.allclose(got, [numbers**1.5, numbers**2.5], rtol=2.0**-20, atol=2 * STEP)
 
 
+@pytest.mark.parametrize(
+    ("coefficients", "high"),
+    [([0.001, -0.02, 1, 3], 50), ([0.001, -0.02, 1, 3], 1), ([1e6, -0.02, 1e5, 3], 1), ([2.5, -3, 1], 100)],
+)
+def test_polynomials_are_as_near_as_sums_of_powers(coefficients: list[float], high: int) -> None:
+    places = np.floor(np.linspace(0, high, 501) * 2**16) / 2**16
+    plan = tacit.function(lambda x: tacit.reveal(np.polyval(coefficients, x))).trace(
+        tacit.secret("alice", shape=501, dtype=F16, range=(0, high))
+    )
+    off = abs(plan._restore(plan._program.evaluate([places])) - np.polyval(coefficients, places))
+    # Written out each power is rounded; by Horner's rule each sum, which is then multiplied.
+    degree = len(coefficients) - 1
+    written = 1 + sum(
+        abs(one) * (power - 1) * max(high, 1) ** (power - 2)
+        for one, power in zip(coefficients, range(degree, 0, -1), strict=False)
+        if power > 1
+    )
+    horner = sum(2 * high**power for power in range(degree))
+    assert off.max() <= min(written, horner) * STEP / 2 * 1.001
+
+
 def test_a_mean_without_room_for_the_sum_is_rounded_once() -> None:
     many = np.full(400_000, 6 * STEP)
     many[::3] = -STEP
