@@ -438,7 +438,16 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
 _GROUPED = 'one number of all rows is t.group_by().agg(x=("column", "{}")); '
 
 _INSTEAD = {
-    **{name: _GROUPED.format(how) for name, how in [("sum", "sum"), ("mean", "mean"), ("average", "mean")]},
+    **{
+        name: _GROUPED.format(how)
+        for name, how in [
+            ("sum", "sum"),
+            ("mean", "mean"),
+            ("average", "mean"),
+            ("var", "var"),
+            ("std", "std"),
+        ]
+    },
     **{name: _GROUPED.format("max") for name in ("max", "amax")},
     **{name: _GROUPED.format("min") for name in ("min", "amin")},
     "unique": 't.select("column").distinct() has the different values; ',
