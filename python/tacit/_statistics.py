@@ -10,7 +10,7 @@ from tacit._elementary import LARGEST, divide, raised_ratio, raised_root, raw_of
 from tacit._functions import array_of, clip, concatenate, where
 from tacit._location import fault
 from tacit._moved import flat_along, moved
-from tacit._ranges import within
+from tacit._ranges import held, within
 from tacit._tensor import Tensor, matmul, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
@@ -356,16 +356,25 @@ def _whole_ratio(sums: Tensor, count: Tensor, more: int, low: int, high: int) ->
             "declare range=(low, high) for what is given, count in larger units (x / 1000), or use fewer "
             "fraction bits",
         )
-    quotient = within(sums // count, low >> more, high >> more)
-    return within(_refined(sums, count, quotient, more), low, high)
+    quotient = held(sums // count, low >> more, high >> more)
+    return within(_refined(sums, count, quotient, more, held), low, high)
 
 
-def _refined(sums: Tensor, count: Tensor | int, quotient: Tensor, more: int) -> Tensor:
-    """`sums 2**more / count`, to the nearest, where `quotient` is `sums // count`."""
+def _refined(
+    sums: Tensor,
+    count: Tensor | int,
+    quotient: Tensor,
+    more: int,
+    bounded: Callable[[Tensor, int, int], Tensor] = within,
+) -> Tensor:
+    """`sums 2**more / count`, to the nearest, where `quotient` is `sums // count`.
+
+    What is left is `bounded` by its range.
+    """
     most = count if isinstance(count, int) else count._kind.high
-    left = within(sums - quotient * count, 0, most - 1)
+    left = bounded(sums - quotient * count, 0, most - 1)
     last = (left * (2 << more) + count) // (2 * count)
-    last = within(last, 0, ((most - 1) * (2 << more) + most) // (2 * most))
+    last = bounded(last, 0, ((most - 1) * (2 << more) + most) // (2 * most))
     return quotient * (1 << more) + last
 
 

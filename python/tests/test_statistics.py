@@ -312,6 +312,19 @@ def test_masked_deviations_of_wide_ranges() -> None:
     assert np.allclose(got, want, rtol=0, atol=2.0**-24 + 2 * 2.0**-30 * 2**25)
 
 
+def test_masked_means_of_large_numbers_in_arms() -> None:
+    def means(x: Any, k: Any) -> Any:
+        arms = [lambda x, k: x[k > 0].mean(), lambda x, k: np.mean(-x, where=k > 0)]
+        return tacit.reveal([tacit.cond(k.sum() > 1, *order, x, k) for order in (arms, arms[::-1])])
+
+    plan = tacit.function(means).trace(
+        tacit.secret("alice", shape=3, dtype=tacit.int64, range=(-(2**46), 2**46)),
+        tacit.secret("bob", shape=3, dtype=tacit.int8, range=(0, 1)),
+    )
+    got = plan._restore(plan._program.evaluate([np.array([2**46, 2**46 - 1, 3]), np.array([1, 1, 0])]))
+    assert [float(one) for one in got] == [2**46 - 0.5, 0.5 - 2**46]
+
+
 def test_masked_variances_without_room_are_refused() -> None:
     with pytest.raises(tacit.ProgramError, match=r"no room in fixed\(16\)(.|\n)*up to 1.67772e\+07 there is"):
         tacit.function(lambda x: tacit.reveal(x[x > 0].var())).trace(
