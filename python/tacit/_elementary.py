@@ -40,6 +40,30 @@ def exp2(a: Tensor) -> Tensor:
     return _exp(tensor_of(a), math.inf, np.exp2, math.log(2), "exp2")
 
 
+def cosh(a: Tensor) -> Tensor:
+    """The hyperbolic cosine, within two steps or 2**-19 of itself; ends where `exp` does, at 2**47 steps."""
+    rising, falling = _half_powers(a, "cosh")
+    return rising + falling
+
+
+def sinh(a: Tensor) -> Tensor:
+    """The hyperbolic sine, as far off as `cosh`."""
+    rising, falling = _half_powers(a, "sinh")
+    return rising - falling
+
+
+def _half_powers(a: Tensor, name: str) -> list[Tensor]:
+    """Half of `exp` of a number and of its negative: raw values of a fraction bit less are those of half."""
+    one = _real(tensor_of(a), name)
+    bits = one.dtype.bits if one.dtype.kind == "fixed" else 16
+    return [raw_of(_exp(each, math.inf, _exponential, 1.0, name, bits - 1), bits) for each in (one, -one)]
+
+
+def last_power(bits: int, rate: float = 1.0) -> float:
+    """Up to where powers of a base have room as so many fraction bits; `rate` is the base's logarithm."""
+    return (LARGEST - bits) * math.log(2) / rate
+
+
 def power(a: Tensor, exponent: float) -> Tensor:
     """A power with a public exponent: an integer, by squaring, each product rounded; or any other number.
 
@@ -56,7 +80,8 @@ def power(a: Tensor, exponent: float) -> Tensor:
     if isinstance(exponent, float) and exponent.is_integer():
         exponent = int(exponent)
     if isinstance(exponent, float) and math.isfinite(exponent):
-        return _real_power(a, exponent)
+        _check_room(a, exponent)
+        return real_power(a, exponent)
     if isinstance(exponent, bool) or not hasattr(exponent, "__index__"):
         raise fault(
             ProgramTypeError,
@@ -119,12 +144,32 @@ def _inverse_power(a: Tensor, exponent: int) -> Tensor:
     if by <= _RAISED and max(map(abs, ends)) ** exponent < 1 << 62:
         raw = clip(raw_of(a), *ends)
         return raw_of(raised_ratio(1, raw**exponent, by), bits)
-    made = _real_power(abs(a), -float(exponent))
+    made = real_power(abs(a), -float(exponent))
     return where(a < 0, -made, made) if exponent % 2 and a._kind.low < 0 else made
 
 
-def _real_power(a: Tensor, exponent: float) -> Tensor:
-    """A power whose exponent isn't whole: the logarithm is as fine as the largest power needs it."""
+def _check_room(a: Tensor, exponent: float) -> None:
+    """Refuses a power that a range says may be beyond the last number, as products are refused."""
+    (low, high), bits = a.range, a.dtype.bits if a.dtype.kind == "fixed" else 16
+    if exponent <= 0 or high <= 1 or exponent * math.log2(high) <= LARGEST - bits:
+        return
+    whole = math.floor(exponent)
+    instead = ""
+    if exponent - whole == 0.5 and exponent * math.log2(high) < 61 - bits:
+        instead = f"write {'x' if whole == 1 else f'x**{whole}'} * np.sqrt(x), which has room; or "
+    raise fault(
+        ProgramError,
+        f"the power {exponent:g} of numbers from {low:g} to {high:g} may be 2**{LARGEST - bits} or more",
+        f"{instead}declare range=(low, high) for what is given: up to "
+        f"{2.0 ** ((LARGEST - bits) / exponent):.6g} there is room",
+    )
+
+
+def real_power(a: Tensor, exponent: float) -> Tensor:
+    """A power whose exponent isn't whole: the logarithm is as fine as the largest power needs it.
+
+    What is beyond 2**47 steps is the power at the last place before it.
+    """
     from tacit._functions import where
 
     one = _real(a, "**")
@@ -291,11 +336,18 @@ def _exp(
     name: str,
     result: int | None = None,
 ) -> Tensor:
-    """A power of a base whose logarithm is `rate`, at most `most`."""
+    """A power of a base whose logarithm is `rate`, of numbers that are at most `most`."""
     one = _real(a, name)
     if result is None:
         result = one.dtype.bits if one.dtype.kind == "fixed" else 16
-    top = min((LARGEST - result) * math.log(2) / rate, _power(max(one.range[1], 1)), most)
+    last = last_power(result, rate)
+    if one.range[0] > last and most > last:
+        raise fault(
+            ProgramError,
+            f"`{name}` of numbers from {one.range[0]:g} on is beyond its last number, that of {last:.6g}",
+            "take away what all have: np.exp(x - 20) is np.exp(x) by np.exp(20); or use fewer fraction bits",
+        )
+    top = min(last, _power(max(one.range[1], 1)), most)
     bottom = -min((result + 2) * math.log(2) / rate, _power(max(-one.range[0], 1)))
     return _even(one, name, function, (bottom, top), (0, (1 << LARGEST) - 1), 2.0**-20, result)
 

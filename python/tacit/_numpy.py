@@ -16,6 +16,7 @@ from tacit import (
     _moved,
     _order,
     _placed,
+    _polynomials,
     _rounding,
     _sets,
     _statistics,
@@ -82,8 +83,8 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "logical_not": lambda a: ~a,
     "hypot": _curves.hypot,
     "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
-    "sinh": lambda a: (_elementary.exp(a) - _elementary.exp(-a)) / 2,
-    "cosh": lambda a: (_elementary.exp(a) + _elementary.exp(-a)) / 2,
+    "sinh": _elementary.sinh,
+    "cosh": _elementary.cosh,
     "logaddexp": _elementary.logaddexp,
     # Public, so that x[~np.isnan(x)] is all of x.
     "isnan": lambda a: np.zeros(a.shape, dtype=bool),
@@ -191,7 +192,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "convolve": _moved.convolve,
     "triu": _moved.masked(np.triu),
     "tril": _moved.masked(np.tril),
-    "polyval": lambda p, x: _polynomial(p, x),
+    "polyval": _polynomials.polyval,
     "nan_to_num": lambda a, *_, **__: a,
     "in1d": _matching.isin,
     "round": _rounding.rounded,
@@ -392,13 +393,6 @@ def _like(a: Tensor, value: Any, dtype: Any, shape: Any) -> Tensor:
     if kind.kind == "bool":
         whole = whole.astype(bool)
     return a._made(a._at().constant(known_value(whole), kind.kind, kind.bits))
-
-
-def _polynomial(coefficients: Any, x: Any) -> Any:
-    total = coefficients[0]
-    for coefficient in coefficients[1:]:
-        total = total * x + coefficient
-    return total
 
 
 def _dot(a: Any, b: Any) -> Tensor:

@@ -18,3 +18,11 @@ def within(a: Tensor, low: int, high: int) -> Tensor:
     if (a._kind.low, a._kind.high) == (low, high) or is_in_arm(a._builder):
         return a
     return a._made(a._at().narrow(a._id, low, high))
+
+
+def held(a: Tensor, low: int, high: int) -> Tensor:
+    """`within`, and in an arm of a branch a clip, for what needs the range there as well; of integers."""
+    from tacit._functions import clip
+    from tacit._trace import is_in_arm
+
+    return clip(a, low, high) if is_in_arm(a._builder) else within(a, low, high)

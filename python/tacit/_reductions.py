@@ -178,8 +178,8 @@ def _masked(a: Tensor, name: str, axis: Any, keepdims: bool, where: Any, ddof: f
     import numpy as np
 
     from tacit import _functions
-    from tacit._elementary import divide
     from tacit._selection import Selection
+    from tacit._statistics import mean_of
     from tacit._tensor import Tensor
 
     is_secret = isinstance(where, Tensor)
@@ -197,7 +197,7 @@ def _masked(a: Tensor, name: str, axis: Any, keepdims: bool, where: Any, ddof: f
     if name == "mean":
         total = _functions.where(mask, a, nothing).sum(axis, keepdims=keepdims)
         count = mask.sum(axis, keepdims=keepdims)
-        return divide(total, count) if is_secret else total / count
+        return mean_of(total, count, a) if is_secret else total / count
     if name not in fill:
         raise fault(
             ProgramTypeError,

@@ -46,25 +46,22 @@ class Selection(Unknown):
 
     def mean(self, axis: int | None = None) -> Tensor:
         """The mean, to the nearest step; 0 of none. A quotient by the secret count."""
-        from tacit._elementary import divide
-        from tacit._statistics import as_fixed
+        from tacit._statistics import mean_of
 
-        filled = as_fixed(self._filled(0))
         others = 1 if axis == 0 else self._tensor.size // self._mask.size
-        made = divide(self.sum(axis), self.count() * others)
-        return within(made, min(filled._kind.low, 0), max(filled._kind.high, 0))
+        return mean_of(self.sum(axis), self.count() * others, self._tensor)
 
     def var(self, *, ddof: int = 0) -> Tensor:
         """The mean square of what elements are off the mean, by their number less `ddof`, or 1."""
         from tacit._statistics import selected_var
 
-        return selected_var(self._filled(0), self._spread(), self._of_all(ddof), self.mean())
+        return selected_var(self._filled(0), self._spread(), self._of_all(ddof), self.mean(), int(ddof))
 
     def std(self, *, ddof: int = 0) -> Tensor:
         """The root of `var`."""
         from tacit._statistics import selected_std
 
-        return selected_std(self._filled(0), self._spread(), self._of_all(ddof), self.mean())
+        return selected_std(self._filled(0), self._spread(), self._of_all(ddof), self.mean(), int(ddof))
 
     def _of_all(self, ddof: int) -> Tensor:
         """How many elements there are in all rows together, less `ddof`."""

@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit import _public
-from tacit._elementary import divide, raised_ratio, raised_root, raw_of, sqrt
+from tacit._elementary import LARGEST, divide, raised_ratio, raised_root, raw_of, sqrt
 from tacit._functions import array_of, clip, concatenate, where
 from tacit._location import fault
 from tacit._moved import flat_along, moved
-from tacit._ranges import within
+from tacit._ranges import held, within
 from tacit._tensor import Tensor, matmul, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
@@ -81,21 +81,53 @@ def corrcoef(a: Any, b: Any = None, *, rowvar: bool = True) -> Tensor:
     return clip(quotient, -1, 1)
 
 
-def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) -> Tensor:
-    """The variance of the elements in a mask: as far off as `var`, and below 2**47 steps."""
+def selected_var(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor, ddof: int) -> Tensor:
+    """The variance of the elements in a mask: as far off as `var`."""
     bits = as_fixed(filled).dtype.bits
     sums, places = _selected_squares(filled, mask, middle)
     over = places - bits
     if over > 0:
         sums = (sums + (1 << over >> 1)) >> over
-    return raw_of(raised_ratio(sums, count, max(-over, 0)), bits)
+    more, most = max(-over, 0), _most_variance(filled, places, ddof)
+    if most < 1 << LARGEST:
+        return raw_of(raised_ratio(sums, count, more), bits)
+    if most >= 1 << 62:
+        raise _no_variance(most / (1 << bits), as_fixed(filled))
+    return raw_of(_whole_ratio(sums, count, more, 0, most), bits)
 
 
-def selected_std(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor) -> Tensor:
+def selected_std(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor, ddof: int) -> Tensor:
     """The standard deviation of the elements in a mask: as far off as `std`."""
-    bits = as_fixed(filled).dtype.bits
-    root, finer = _root(*_selected_squares(filled, mask, middle), bits + 4)
-    return raw_of(raised_ratio(root, raised_root(count, 60), bits + 30 - finer), bits)
+    one = as_fixed(filled)
+    bits = one.dtype.bits
+    sums, places = _selected_squares(filled, mask, middle)
+    root, finer = _root(sums, places, bits + 4)
+    # Of wide ranges, the last bits are less than 2**-30 of them: quotients have no room for these.
+    width = one._kind.high - one._kind.low
+    most = math.isqrt(_most_variance(filled, places, ddof) << bits) + (width >> 29) + 2
+    less = max(most.bit_length() - LARGEST, 0)
+    deviation = raised_ratio(root, raised_root(count, 60), bits + 30 - finer - less)
+    return raw_of(deviation * (1 << less) if less else deviation, bits)
+
+
+def mean_of(total: Tensor, count: Tensor, elements: Tensor) -> Tensor:
+    """`total / count`, the mean of elements by their number, or by weights: as `/`, and 0 of none.
+
+    A mean isn't beyond its elements, so it has no end where `/` has one, unless weights may be below 0.
+    """
+    if count._kind.low < 0:
+        return divide(total, count)
+    own, by, given = (one.dtype.unit.bit_length() - 1 for one in (total, count, elements))
+    bits = max(own, by) or 16
+    # Where weights are in steps, the total is off by half a step, and a mean by a part of one weight's step.
+    more, slack = bits - own + by, 1 << bits - own + by if by else 0
+    low, high = (end << bits - given for end in (elements._kind.low, elements._kind.high))
+    low, high = min(low, 0) - slack, max(high, 0) + slack
+    if max(-low, high + 1) <= 1 << LARGEST:
+        return within(divide(total, count), low, high)
+    divisor = raw_of(count)
+    divisor = divisor if divisor._kind.low > 0 else clip(divisor, 1, max(divisor._kind.high, 1))
+    return raw_of(_whole_ratio(raw_of(total), divisor, more, low, high), bits)
 
 
 def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool = False) -> Tensor:  # noqa: A002 (NumPy's name)
@@ -144,11 +176,11 @@ def average(a: Tensor, axis: int | None = None, weights: Any = None) -> Tensor:
         means = matmul(rows[..., None, :], parts.transpose(order)[..., None])
         return means.reshape(*rows.shape[:-1])
     if axis is None:
-        return divide(matmul(values.reshape(-1), many.reshape(-1)), many.sum())
+        return mean_of(matmul(values.reshape(-1), many.reshape(-1)), many.sum(), values)
     along: Any = np.moveaxis
     rows, weights = along(values, axis, -1), many if many.ndim == 1 else along(many, axis, -1)
     sums = _row_by_row(rows, np.broadcast_to(weights, rows.shape)).reshape(*rows.shape[:-1])
-    return divide(sums, many.sum() if many.ndim == 1 else many.sum(axis))
+    return mean_of(sums, many.sum() if many.ndim == 1 else many.sum(axis), values)
 
 
 def as_fixed(a: Tensor) -> Tensor:
@@ -265,18 +297,34 @@ def _scaled(sums: Tensor, places: int, count: float, of: Tensor) -> Tensor:
     try:
         return quotient.astype(dtype)
     except ProgramError:
-        low, high = of.range
-        most = max(map(abs, quotient.range))
-        room = math.sqrt(dtype.real(dtype.limits[1]) / most) * max(abs(low), abs(high))
-        room = 2.0 ** math.floor(math.log2(room))
-        bits = math.floor(63 - math.log2(most))
-        coarser = f"use fixed({bits}), or " if bits >= 1 else ""
-        raise fault(
-            ProgramError,
-            f"squares of numbers from {low:g} to {high:g} have no room in {dtype}",
-            f"declare range=(low, high) for what is given: up to {room:g} there is room; else {coarser}"
-            "take the standard deviation",
-        ) from None
+        raise _no_variance(max(map(abs, quotient.range)), of) from None
+
+
+def _no_variance(most: float, of: Tensor) -> ProgramError:
+    """That a variance of elements, which may be `most`, has no room in their type."""
+    dtype, (low, high) = as_fixed(of).dtype, of.range
+    room = math.sqrt(dtype.real(dtype.limits[1]) / most) * max(abs(low), abs(high))
+    room = 2.0 ** math.floor(math.log2(room))
+    bits = math.floor(63 - math.log2(most))
+    coarser = f"use fixed({bits}), or " if bits >= 1 else ""
+    return fault(
+        ProgramError,
+        f"squares of numbers from {low:g} to {high:g} have no room in {dtype}",
+        f"declare range=(low, high) for what is given: up to {room:g} there is room; else {coarser}"
+        "take the standard deviation",
+    )
+
+
+def _most_variance(filled: Tensor, places: int, ddof: int) -> int:
+    """What a variance of some elements may be, in their steps, where sums count 2**-places.
+
+    The mean square of what they are off their mean is a quarter of their range's square at most. Means and
+    sums are rounded.
+    """
+    one = as_fixed(filled)
+    bits, share = one.dtype.bits, max(ddof + 1, 1)
+    width = one._kind.high - one._kind.low
+    return (share * width**2 >> bits + 2) + share + (1 << max(bits - places, 0)) + 1
 
 
 def _divided(sums: Tensor, places: int, count: float, bits: int) -> Tensor:
@@ -290,9 +338,44 @@ def _divided(sums: Tensor, places: int, count: float, bits: int) -> Tensor:
     more = min(bits - places, 62 - end)
     if more <= 0:
         return raw_of(quotient, places)
-    left = within(sums - quotient * whole, 0, whole - 1)
-    last = (left * (2 << more) + whole) // (2 * whole)
-    return raw_of(quotient * (1 << more) + last, places + more)
+    return raw_of(_refined(sums, whole, quotient, more), places + more)
+
+
+def _whole_ratio(sums: Tensor, count: Tensor, more: int, low: int, high: int) -> Tensor:
+    """`sums 2**more / count`, to the nearest, for integers: known to be from `low` to `high`, without an end.
+
+    One quotient where the sums have room for these bits, and else another one of what the first leaves.
+    """
+    reach, most = max(-sums._kind.low, sums._kind.high), count._kind.high
+    if (reach << more + 1) + most < 1 << 62:
+        return within((sums * (2 << more) + count) // (2 * count), low, high)
+    if max(-low, high + 1) > 1 << 63 or most << more + 1 >= 1 << 62:
+        raise fault(
+            ProgramError,
+            f"a quotient of up to {reach:g} steps by {most:g} has no room for {more} more bits",
+            "declare range=(low, high) for what is given, count in larger units (x / 1000), or use fewer "
+            "fraction bits",
+        )
+    quotient = held(sums // count, low >> more, high >> more)
+    return within(_refined(sums, count, quotient, more, held), low, high)
+
+
+def _refined(
+    sums: Tensor,
+    count: Tensor | int,
+    quotient: Tensor,
+    more: int,
+    bounded: Callable[[Tensor, int, int], Tensor] = within,
+) -> Tensor:
+    """`sums 2**more / count`, to the nearest, where `quotient` is `sums // count`.
+
+    What is left is `bounded` by its range.
+    """
+    most = count if isinstance(count, int) else count._kind.high
+    left = bounded(sums - quotient * count, 0, most - 1)
+    last = (left * (2 << more) + count) // (2 * count)
+    last = bounded(last, 0, ((most - 1) * (2 << more) + most) // (2 * most))
+    return quotient * (1 << more) + last
 
 
 def _variables(a: Any, b: Any, rowvar: bool) -> Tensor:

@@ -207,9 +207,9 @@ FUNCTIONS: dict[str, list[Any]] = {
     "tacit.normal_cdf": [("tacit.normal_cdf({n})", STEP)],
     "logaddexp": [("np.logaddexp({n}, {beside})", STEP)],
     "sinh": [
-        ("np.sinh(" + MANY + ")", lambda want, step, _: np.maximum(1.5 * step, 2.0**-19 * np.hypot(1, want)))
+        ("np.sinh(" + MANY + ")", lambda want, step, _: np.maximum(2 * step, 2.0**-19 * np.hypot(1, want)))
     ],
-    "cosh": [("np.cosh(" + MANY + ")", steps(1.5, 2.0**-19))],
+    "cosh": [("np.cosh(" + MANY + ")", steps(2, 2.0**-19))],
     "cbrt": [("np.cbrt({n})", steps(1.5, 2.0**-19))],
     "tacit.softmax": [("tacit.softmax({axed}, axis={axis})", lambda _want, step, _of: max(step, 2.0**-16))],
 }

@@ -373,9 +373,13 @@ def test_powers_are_off_by_no_more_than_they_say(exponent: float, range_: tuple[
     low, high = range_
     places = np.concatenate([np.linspace(low, high, 1001), np.geomspace(max(low, STEP), high, 1001)])
     places = np.clip(np.round(places * 2**16) / 2**16, low, high)
-    plan = tacit.function(lambda x: tacit.reveal(x**exponent)).trace(
-        tacit.secret("alice", shape=places.shape, dtype=F16, range=range_)
-    )
+    power = tacit.function(lambda x: tacit.reveal(x**exponent))
+    secret = tacit.secret("alice", shape=places.shape, dtype=F16, range=range_)
+    if exponent > 0 and high**exponent > 2.0**31:
+        with pytest.raises(tacit.ProgramError, match=r"may be 2\*\*31 or more(.|\n)*up to \d"):
+            power.trace(secret)
+        return
+    plan = power.trace(secret)
     got = plan._restore(plan._program.evaluate([places]))
     above = np.maximum(places, STEP if exponent < 0 else 0)
     want = np.where((places > 0) | (exponent < 0), above**exponent, 0)
@@ -388,6 +392,47 @@ def test_powers_are_off_by_no_more_than_they_say(exponent: float, range_: tuple[
 def test_what_is_beyond_a_power_is_the_power_at_the_end() -> None:
     got = result(np.exp, np.array([21.4876, 22.0, 1000.0]), dtype=F16)
     assert (abs(got - 2.0**31) <= 2.0**15).all()
+
+
+def test_powers_that_are_all_beyond_the_end_are_refused() -> None:
+    secret = tacit.secret("alice", range=(23, 25))
+    for function in (np.exp, np.cosh, np.sinh, lambda x: np.sinh(-x), lambda x: 10**x, np.exp2):
+        if function is np.exp2:
+            secret = tacit.secret("alice", range=(32, 40))
+        with pytest.raises(tacit.ProgramError, match="is beyond its last number"):
+            tacit.function(lambda x, function=function: tacit.reveal(function(x))).trace(secret)
+
+
+def test_half_integer_powers_with_room_are_said() -> None:
+    numbers = np.array([0, 0.25, 3, 1e4])
+    for exponent, instead in [(1.5, r"write x \* np.sqrt"), (2.5, r"write x\*\*2 \* np.sqrt")]:
+        with pytest.raises(tacit.ProgramError, match=instead):
+            tacit.function(lambda x, power=exponent: tacit.reveal(x**power)).trace(
+                tacit.secret("alice", shape=4, range=(0, 1e7 if exponent == 1.5 else 1e4))
+            )
+    got = result(lambda x: [x * np.sqrt(x), x**2 * np.sqrt(x)], numbers, dtype=F16, range=(0, 1e4))
+    assert np.allclose(got, [numbers**1.5, numbers**2.5], rtol=2.0**-20, atol=2 * STEP)
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "high"),
+    [([0.001, -0.02, 1, 3], 50), ([0.001, -0.02, 1, 3], 1), ([1e6, -0.02, 1e5, 3], 1), ([2.5, -3, 1], 100)],
+)
+def test_polynomials_are_as_near_as_sums_of_powers(coefficients: list[float], high: int) -> None:
+    places = np.floor(np.linspace(0, high, 501) * 2**16) / 2**16
+    plan = tacit.function(lambda x: tacit.reveal(np.polyval(coefficients, x))).trace(
+        tacit.secret("alice", shape=501, dtype=F16, range=(0, high))
+    )
+    off = abs(plan._restore(plan._program.evaluate([places])) - np.polyval(coefficients, places))
+    # Written out each power is rounded; by Horner's rule each sum, which is then multiplied.
+    degree = len(coefficients) - 1
+    written = 1 + sum(
+        abs(one) * (power - 1) * max(high, 1) ** (power - 2)
+        for one, power in zip(coefficients, range(degree, 0, -1), strict=False)
+        if power > 1
+    )
+    horner = sum(2 * high**power for power in range(degree))
+    assert off.max() <= min(written, horner) * STEP / 2 * 1.001
 
 
 def test_a_mean_without_room_for_the_sum_is_rounded_once() -> None:

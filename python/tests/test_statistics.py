@@ -234,3 +234,99 @@ def test_parts_of_a_norm_are_from_minus_one_to_one(end: int) -> None:
     np.testing.assert_allclose(of_all, rows / np.linalg.norm(rows), atol=2.0**-16)
     assert (abs(by_row) <= 1).all()
     assert not by_row[4].any()
+
+
+LARGE = [
+    (tacit.int64, (0, 10**10), [5 * 10**9, 6 * 10**9, 3, 10**10]),
+    (tacit.int64, None, [2**47 - 1, -(2**47), 2**47 - 1, 7]),
+    (tacit.int32, None, [2**31 - 1, -(2**31), 2**31 - 1, -5]),
+    (tacit.fixed(16), (0, 1e10), [5e9, 6e9 + 0.5, 3, 1e10]),
+    (tacit.fixed(24), (-(2**27), 2**27), [2**27, 2**27, -(2**27), 0.25]),
+]
+"""Types, ranges and numbers whose means are beyond where quotients end."""
+
+
+@pytest.mark.parametrize(("dtype", "range_", "values"), LARGE)
+@pytest.mark.parametrize("mask", [[1, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
+def test_masked_means_of_large_numbers(dtype: Any, range_: Any, values: list[float], mask: Any) -> None:
+    def means(x: Any, k: Any) -> Any:
+        twice = tacit.stack([x, x])
+        rows = np.mean(twice, axis=1, where=tacit.stack([k, k]) > 0)
+        return tacit.reveal((x[k > 0].mean(), np.mean(x, where=k > 0), rows[1], np.average(x, weights=k)))
+
+    plan = tacit.function(means).trace(
+        tacit.secret("alice", shape=4, dtype=dtype, range=range_),
+        tacit.secret("bob", shape=4, dtype=tacit.int8, range=(0, 1)),
+    )
+    got = plan._restore(plan._program.evaluate([np.array(values), np.array(mask)]))
+    chosen = [Fraction(one) for one, there in zip(values, mask, strict=True) if there]
+    bits = dtype.bits if dtype.kind == "fixed" else 16
+    want = sum(chosen, Fraction()) / max(len(chosen), 1)
+    assert max(errors(got, [want] * 4, bits)) <= Fraction(1, 2)
+
+
+@pytest.mark.parametrize("weights", [tacit.fixed(16), tacit.fixed(24), tacit.fixed(4), tacit.int8])
+def test_averages_of_large_numbers_by_secret_weights(weights: Any) -> None:
+    values = [[5e9, 6e9], [-1e10, 1e10], [1e10, 1e10], [0.5, 0.25]]
+    given: list[list[float]] = [[1, 2], [0, 0], [0, 1], [5, 0], [0.25, 2.5]]
+    plan = tacit.function(lambda x, w: tacit.reveal([np.average(x, axis=1, weights=one) for one in w])).trace(
+        tacit.secret("alice", shape=(4, 2), range=(-1e10, 1e10)),
+        tacit.secret("bob", shape=(5, 2), dtype=weights, range=(0, 5)),
+    )
+    many = np.floor(given) if weights.kind == "int" else np.array(given)
+    got = np.array(
+        plan._restore(
+            plan._program.evaluate([np.array(values), many.astype(int) if weights.kind == "int" else many])
+        )
+    )
+    total = many.sum(axis=1)
+    want = (many @ np.array(values).T) / np.maximum(total, 1e-9)[:, None]
+    assert (abs(got - want) <= (0.51 + 0.5 / np.maximum(total, 1)[:, None]) / 2**16 + abs(want) / 2**50).all()
+
+
+@pytest.mark.parametrize("bits", [12, 16, 20])
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_masked_variances_of_large_numbers(bits: int, ddof: int) -> None:
+    width = 1 << min(39 - bits, (61 - bits) // 2)
+    raw = rows(bits, 0, width, 9)
+    mask = np.arange(9) % 3 != 1
+    plan = tacit.function(
+        lambda x, k: tacit.reveal([np.var(one, where=k > 0, ddof=ddof) for one in x])
+    ).trace(
+        tacit.secret("alice", shape=raw.shape, dtype=tacit.fixed(bits), range=(0, width)),
+        tacit.secret("bob", shape=9, dtype=tacit.int8, range=(0, 1)),
+    )
+    got = plan._restore(plan._program.evaluate([raw / 2**bits, mask.astype(int)]))
+    want = [exact_products(row[mask], row[mask]) / 4**bits * Fraction(6, 6 - ddof) for row in raw]
+    assert float(max(want)) > 2.0 ** (47 - bits)
+    assert max(errors(got, want, bits)) <= 1 + 2 * 2 * Fraction(width) ** 2 / 2**60 * 2**bits
+
+
+def test_masked_deviations_of_wide_ranges() -> None:
+    values = np.array([0, 2**25 - 1, 2**25 - 1, 0, 5, 12345678.5])
+    plan = tacit.function(lambda x: tacit.reveal((x[x != 5].std(), x[x > 6].std(ddof=1)))).trace(
+        tacit.secret("alice", shape=6, dtype=tacit.fixed(24), range=(0, 2**25 - 1))
+    )
+    got = plan._restore(plan._program.evaluate([values]))
+    want = values[values != 5].std(), values[values > 6].std(ddof=1)
+    assert np.allclose(got, want, rtol=0, atol=2.0**-24 + 2 * 2.0**-30 * 2**25)
+
+
+def test_masked_means_of_large_numbers_in_arms() -> None:
+    def means(x: Any, k: Any) -> Any:
+        arms = [lambda x, k: x[k > 0].mean(), lambda x, k: np.mean(-x, where=k > 0)]
+        return tacit.reveal([tacit.cond(k.sum() > 1, *order, x, k) for order in (arms, arms[::-1])])
+
+    plan = tacit.function(means).trace(
+        tacit.secret("alice", shape=3, dtype=tacit.int64, range=(-(2**46), 2**46)),
+        tacit.secret("bob", shape=3, dtype=tacit.int8, range=(0, 1)),
+    )
+    got = plan._restore(plan._program.evaluate([np.array([2**46, 2**46 - 1, 3]), np.array([1, 1, 0])]))
+    assert [float(one) for one in got] == [2**46 - 0.5, 0.5 - 2**46]
+
+
+def test_masked_variances_without_room_are_refused() -> None:
+    with pytest.raises(tacit.ProgramError, match=r"no room in fixed\(16\)(.|\n)*up to 1.67772e\+07 there is"):
+        tacit.function(lambda x: tacit.reveal(x[x > 0].var())).trace(
+            tacit.secret("alice", shape=8, range=(0, 1e8))
+        )

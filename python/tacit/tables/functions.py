@@ -1,15 +1,15 @@
 """Functions of columns: each hands its tensors to a function of tensors. Of a null it is null.
 
-Null is as well what has no value: a root or a logarithm of what is below 0, what is left by a 0.
+Null is as well what has no value: a root or a logarithm of what is below 0, what is left by a 0, and what is
+beyond the last number that there is room for.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import TYPE_CHECKING, Any
 
-from tacit import _curves, _elementary, _rounding
+from tacit import _elementary
 from tacit._division import floor_divide, fmod, remainder
 from tacit._functions import clip as _clip
 from tacit._functions import maximum as _maximum
@@ -36,13 +36,11 @@ from tacit.tables.column import (
     scaled,
 )
 from tacit.tables.comparisons import COMPARISONS
+from tacit.tables.reals import REAL, exact_column, real_column, with_value
 from tacit.tables.rows import by_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-ROOM = 1 << 47
-"""Steps at which quotients end."""
 
 
 @by_row
@@ -142,7 +140,7 @@ def _quotient(a: Any, b: Any) -> Column:
         if is_public(one):
             return made("number", as_number(one) / divisor, places=16)
         # Its range says that there is room.
-        return _number(_in_units(one, 16) / (divisor * _units(one)), valid)
+        return real_column(_in_units(one, 16) / (divisor * _units(one)), valid)
     if "number" in (one.type.kind, other.type.kind):
         quotient = _elementary.divide(as_number(one), as_number(other))
     else:
@@ -151,116 +149,7 @@ def _quotient(a: Any, b: Any) -> Column:
     if other.type.low <= 0 <= other.type.high:
         there = other.value != 0
         valid = there if valid is None else valid & there
-    return _as_column(quotient, valid)
-
-
-# Of real numbers.
-
-
-def _real(name: str, function: Callable[[Tensor], Tensor]) -> Callable[[Any], Column]:
-    """A function that every number has a value of."""
-
-    def applied(a: Any) -> Column:
-        column = numeric(f"`{name}`", a)
-        return _as_column(function(as_number(column)), column.valid)
-
-    return applied
-
-
-def _log(
-    name: str, function: Callable[[Tensor], Tensor], clear: Callable[[float], float]
-) -> Callable[[Any], Column]:
-    """A logarithm: of a decimal that of its digits, which are exact, less that of 10 for each place."""
-
-    def applied(a: Any) -> Column:
-        column = numeric(f"`{name}`", a)
-        made_of = function(column.value)
-        if column.type.kind == "decimal":
-            made_of = made_of - column.type.places * clear(10)
-        return _as_column(made_of, _above(column, 0))
-
-    return applied
-
-
-def _sqrt(a: Any) -> Column:
-    """The root; of a decimal by that of its digits, which are exact."""
-    column = numeric("`sqrt`", a)
-    kind, value = column.type, column.value
-    if kind.kind == "decimal":
-        value = value * 10 if kind.places % 2 else value
-        root = _elementary.sqrt(value) / 10 ** ((kind.places + 1) // 2)
-    else:
-        root = _elementary.sqrt(value)
-    return _as_column(root, _above(column, 0, or_equal=True))
-
-
-def _hypot(a: Any, b: Any) -> Column:
-    one, other = numeric("`hypot`", a), numeric("`hypot`", b)
-    return _as_column(_curves.hypot(as_number(one), as_number(other)), both_valid(one, other))
-
-
-def _power(a: Any, b: Any) -> Column:
-    """A power with a public exponent: of integers and decimals exact, if it is a whole number from 0 on."""
-    base, by = numeric("`**`", a), numeric("`**`", b)
-    if not is_public(by):
-        raise fault(
-            ProgramTypeError,
-            f"the exponent of ** has to be a public number, not {by.said()}",
-            "use np.exp2(x) for 2**x, and np.exp(y * np.log(x)) for x**y",
-        )
-    exponent = by.value / by.type.unit
-    if exponent in (0.5, -0.5):
-        return _sqrt(base) if exponent > 0 else 1 / _sqrt(base)
-    kind = base.type
-    if exponent >= 0 and exponent.is_integer():
-        places = int(kind.places * exponent)
-        if kind.kind == "number":
-            return _number(base.value ** int(exponent), base.valid)
-        if places > MOST_PLACES:
-            raise fault(
-                ProgramError,
-                f"a power of {places} decimal places",
-                "declare the column with fewer places, or say x.astype(float) ** y",
-            )
-        return _exact(base.value ** int(exponent), places, base.valid)
-    if exponent.is_integer():
-        there = base.valid if kind.low > 0 or kind.high < 0 else _also(base, base != 0)
-    else:
-        there = _above(base, 0, or_equal=exponent > 0)
-    made_of = as_number(base) ** (int(exponent) if exponent.is_integer() else exponent)
-    return _as_column(made_of, there)
-
-
-def _as_column(value: Tensor, valid: Tensor | None) -> Column:
-    """Numbers where they have a value, which a quotient at its end has not."""
-    raw = _elementary.raw_of(value)
-    for end in (-ROOM, ROOM - 1):
-        if end in (raw._kind.low, raw._kind.high):
-            inside = raw != end
-            valid = inside if valid is None else valid & inside
-    return _number(value, valid)
-
-
-def _number(value: Tensor, valid: Tensor | None) -> Column:
-    return made("number", value, places=value.dtype.bits, valid=valid)
-
-
-def _exact(raw: Tensor, places: int, valid: Tensor | None) -> Column:
-    return made("decimal" if places else "integer", raw, places=places, valid=valid)
-
-
-def _above(column: Column, least: int, *, or_equal: bool = False) -> Tensor | None:
-    """Where a column isn't null and is above an integer: a comparison, if its range reaches as far."""
-    kind = column.type
-    if kind.low > least * kind.unit or (or_equal and kind.low == least * kind.unit):
-        return column.valid
-    return _also(column, column >= least if or_equal else column > least)
-
-
-def _also(column: Column, condition: Column) -> Tensor:
-    """Where a column isn't null, and a condition on it holds."""
-    there: Tensor = condition.value
-    return there if column.valid is None else column.valid & there
+    return with_value(quotient, valid)
 
 
 # Whole numbers, and digits.
@@ -309,7 +198,7 @@ def _round(a: Any, decimals: int = 0) -> Column:
         rounded = floor_divide((size + 10**-decimals // 2).astype(int64), 10**-decimals)
     if kind.low < 0:
         rounded = where(value < 0, -rounded, rounded)
-    return _exact(rounded * 10 ** max(-decimals, 0), max(decimals, 0), column.valid)
+    return exact_column(rounded * 10 ** max(-decimals, 0), max(decimals, 0), column.valid)
 
 
 def _abs(a: Any) -> Column:
@@ -506,34 +395,10 @@ def _no_nulls(a: Any, copy: bool = True, nan: Any = 0) -> Column:  # noqa: ARG00
     return column_of(a).fill_null(nan)
 
 
-def _of_real_columns() -> dict[str, Callable[..., Column]]:
-    """Functions of numbers that are defined for all."""
-    functions: dict[str, Callable[[Tensor], Tensor]] = {
-        "exp": _elementary.exp,
-        "exp2": _elementary.exp2,
-        "expm1": lambda a: _elementary.exp(a) - 1,
-        "tanh": _elementary.tanh,
-        "sigmoid": _elementary.sigmoid,
-        "normal_cdf": _elementary.normal_cdf,
-        "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
-        "sinh": lambda a: (_elementary.exp(a) - _elementary.exp(-a)) / 2,
-        "cosh": lambda a: (_elementary.exp(a) + _elementary.exp(-a)) / 2,
-    }
-    return {name: _real(name, function) for name, function in functions.items()}
-
-
 FUNCTIONS: dict[str, Callable[..., Column]] = {
-    **_of_real_columns(),
-    "log": _log("log", _elementary.log, math.log),
-    "log2": _log("log2", _elementary.log2, math.log2),
-    "log10": _log("log10", _elementary.log10, math.log10),
+    **REAL,
     "log1p": lambda a: call("log", numeric("`log1p`", a) + 1),
-    "sqrt": _sqrt,
-    "rsqrt": lambda a: 1 / _sqrt(a),
     "reciprocal": lambda a: 1 / numeric("`reciprocal`", a),
-    "hypot": _hypot,
-    "power": _power,
-    "float_power": _power,
     "square": lambda a: column_of(a) * a,
     "floor": _whole("floor", "down"),
     "ceil": _whole("ceil", "up"),
@@ -573,7 +438,16 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
 _GROUPED = 'one number of all rows is t.group_by().agg(x=("column", "{}")); '
 
 _INSTEAD = {
-    **{name: _GROUPED.format(how) for name, how in [("sum", "sum"), ("mean", "mean"), ("average", "mean")]},
+    **{
+        name: _GROUPED.format(how)
+        for name, how in [
+            ("sum", "sum"),
+            ("mean", "mean"),
+            ("average", "mean"),
+            ("var", "var"),
+            ("std", "std"),
+        ]
+    },
     **{name: _GROUPED.format("max") for name in ("max", "amax")},
     **{name: _GROUPED.format("min") for name in ("min", "amin")},
     "unique": 't.select("column").distinct() has the different values; ',

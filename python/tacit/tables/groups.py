@@ -28,6 +28,7 @@ from tacit.tables.sorting import (
     summed,
     words_of,
 )
+from tacit.tables.spreads import SPREADS, with_spreads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 Spec: TypeAlias = "str | tuple[str | Column | None, str]"
 
-HOWS = ("sum", "count", "mean", "median", "min", "max", "distinct")
+HOWS = ("sum", "count", "mean", "median", "min", "max", "var", "std", "distinct")
 
 FEW = 64
 """Groups that are told apart by a comparison of each row with each group."""
@@ -62,7 +63,7 @@ class Grouped:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute(
-            "group", name, dict.fromkeys(["mean", "sum", "min", "max", "count", "size"], _NAMED)
+            "group", name, dict.fromkeys(["mean", "sum", "min", "max", "count", "size", "std", "var"], _NAMED)
         )
 
     def __getitem__(self, key: Any) -> NoReturn:
@@ -75,7 +76,8 @@ class Grouped:
         Args:
             given: Nothing.
             aggregates: `total=("pay", "sum")`; the second is "sum", "count" (of values that aren't null),
-                "mean" or "median" (in fixed point), "min", "max" or "distinct" (how many different ones).
+                "mean", "median", "var" or "std" (in fixed point; the last two of a sample: by the count less
+                1), "min", "max" or "distinct" (how many different ones).
                 `rows="count"` counts rows. In the place of a name a column of the table may stand,
                 `table["a"] * 2`.
 
@@ -100,6 +102,8 @@ class Grouped:
                 column = self._table.filled(column_of(column))
                 _check(how, column)
             chosen[name] = Aggregate(how, column)
+        if any(one.how in SPREADS for one in chosen.values()):
+            return with_spreads(self, self._keys, chosen)
         table, chosen = _without_medians(self._table, self._keys, chosen)
         if not self._keys:
             return _whole(table, chosen)
@@ -146,12 +150,7 @@ def _without_medians(
 
 _NAMED = 'name the results: agg(total=("pay", "sum"), rows="count")'
 
-_SPREAD = (
-    "take the means m of x and q of x * x: the variance is q - m * m, and np.sqrt(q - m * m) the deviation"
-)
-
 _INSTEAD = {
-    **dict.fromkeys(["std", "var"], _SPREAD),
     "nunique": 'say ("column", "distinct")',
     "size": 'say rows="count"',
     "avg": 'say ("column", "mean")',
@@ -167,7 +166,9 @@ def _pair(name: str, spec: Any) -> tuple[Any, Any]:
 
 def _check(how: str, column: Column) -> None:
     kind = column.type.kind
-    if how in ("sum", "mean", "median") and kind not in ("integer", "decimal", "number", "boolean"):
+    if how in SPREADS and kind == "boolean":
+        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "say x.astype(int)")
+    if how in ("sum", "mean", "median", *SPREADS) and kind not in ("integer", "decimal", "number", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
     if how in ("min", "max") and kind in ("text", "boolean"):
         raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")

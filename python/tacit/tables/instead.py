@@ -24,7 +24,7 @@ _ONE = (
 )
 
 OF_COLUMNS = {
-    **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count")},
+    **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "var", "std")},
     "nunique": _ONE.format("distinct"),
     "isna": "use is_null()",
     "isnull": "use is_null()",
@@ -82,6 +82,6 @@ OF_TABLES = {
     **dict.fromkeys(("shift", "diff", "pct_change"), 'use window("name", "column", "lag", order_by=...)'),
     "corr": 'use tacit.sql("select corr(x, y) as r from t", t=t), which is a table here',
     "describe": 'use group_by().agg(mean=("column", "mean"), most=("column", "max"))',
-    **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "nunique")},
+    **{how: _ONE.format(how) for how in ("sum", "mean", "min", "max", "count", "var", "std", "nunique")},
 }
 """What is written instead of the attributes of a table of pandas."""
