@@ -28,15 +28,38 @@ def assigned(
     """
     if tables:
         given = with_tables(inputs, tables, given)
-    owners = {declared.owner for declared in inputs}
     values: list[Public | None] = [None] * len(inputs)
     for key, value in given.items():
-        places = _of_owner(inputs, key, value) if key in owners else _by_name(inputs, key, value)
+        places = (
+            _of_owner(inputs, key, value) if _is_owner(inputs, key, value) else _by_name(inputs, key, value)
+        )
         for place, one in places:
             if values[place] is not None:
                 raise InputError(f"{_title(inputs[place])} is given twice")
             values[place] = _fitting(inputs[place], one)
     return values
+
+
+def _is_owner(inputs: Sequence[Input], key: str, value: Any) -> bool:
+    """Whether a key stands for an owner. Where an input has the name too, it stands for that input.
+
+    But a dict has the inputs of an owner by name; and where the input is the owner's, a list that has a
+    fitting value for each of the owner's inputs isn't the value of one.
+    """
+    own = [declared for declared in inputs if declared.owner == key]
+    named = [declared for declared in inputs if declared.name == key]
+    if not own or not named or type(value) is dict:
+        return bool(own)
+    if type(value) not in (list, tuple) or len(value) != len(own) or any(one not in own for one in named):
+        return False
+    return all(_has_shape(one, item) for one, item in zip(own, value, strict=True))
+
+
+def _has_shape(declared: Input, value: Any) -> bool:
+    try:
+        return shape_of(public(value)) == declared.shape
+    except TypeError:
+        return False
 
 
 def _of_owner(inputs: Sequence[Input], owner: str, value: Any) -> list[tuple[int, Any]]:

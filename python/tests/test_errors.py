@@ -262,6 +262,22 @@ def test_an_input_that_does_not_fit(change: dict[str, Any], says: str) -> None:
     assert says in str(caught.value)
 
 
+def test_a_parameters_name_wins_over_an_owners() -> None:
+    minus = tacit.function(lambda a, b: tacit.reveal(a - b))
+    crossed = minus.trace(tacit.secret("b", range=(0, 9)), tacit.secret("a", range=(0, 9)))
+    both = minus.trace(tacit.secret("a", shape=3), tacit.secret("a", shape=3))
+    alone = tacit.function(lambda a: tacit.reveal(a)).trace(tacit.secret("a", shape=3))
+    with tacit.local(debug=True) as run:
+        assert run(crossed, a=1, b=2) == -1
+        assert run(crossed, a={"b": 2}, b={"a": 1}) == -1
+        with pytest.raises(InputError, match="input a of b: the value has shape"):
+            run(crossed, a=[2], b=1)
+        for value in ([1, 2, 3], np.arange(1, 4), [[1, 2, 3]], {"a": [1, 2, 3]}):
+            assert run(alone, a=value).tolist() == [1, 2, 3]
+        assert run(both, a=[[1, 2, 3], [1, 1, 1]]).tolist() == [0, 1, 2]
+        assert run(both, a=[1, 2, 3], b=[1, 1, 1]).tolist() == [0, 1, 2]
+
+
 def test_what_is_no_plan() -> None:
     with tacit.local() as run:
         with pytest.raises(InputError, match="trace it first"):
