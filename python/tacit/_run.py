@@ -105,9 +105,9 @@ class Runner:
                 becomes: {"principals": [17]}. All other rows stay. Without it the value is kept whole.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
-                (`x=...`); a name that an owner and an input have is the input's. Numbers, nested lists, arrays,
-                and pandas Series and DataFrames. A table is a DataFrame, an Arrow table, a dict of columns, or
-                the path of a Parquet, Arrow or CSV file.
+                (`x=...`); a name that an owner and an input have is the input's. Numbers, nested lists,
+                arrays, and pandas Series and DataFrames. A table is a DataFrame, an Arrow table, a dict of
+                columns, or the path of a Parquet, Arrow or CSV file.
 
         Returns:
             What the traced function returns, with a number or an array in the place of everything revealed;
