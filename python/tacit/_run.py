@@ -13,6 +13,7 @@ from tacit._inputs import assigned
 from tacit._plan import Plan
 from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
+from tacit.tables.given import titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,9 +220,8 @@ class _LocalRunner(Runner):
         values = assigned(plan.inputs, inputs, plan.tables)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            pairs = zip(plan.inputs, values, strict=True)
-            missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
-            raise InputError(f"no value is given for {', '.join(missing)}")
+            missing = [one for one, value in zip(plan.inputs, values, strict=True) if value is None]
+            raise InputError(f"no value is given for {', '.join(titles(missing, plan.tables))}")
         return self._local.run(plan._program, known, self._debug, kept, rows, self._store, self._net)
 
     @property

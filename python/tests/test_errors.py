@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,7 +234,10 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"x": [0.0, float("nan"), 0, 0]}, "element [1] is NaN, which is not a finite number"),
     ({"x": [0, 0, 0, 101]}, "element [3] is 101, outside the declared range -100 to 100"),
     ({"x": ["a"] * 4}, "dtype <U1 is not supported"),
-    ({"n": [0.5] * 4}, "floating-point numbers where int8 is declared"),
+    ({"n": [0.5] * 4}, "floating-point numbers where integers from -128 to 127 are declared"),
+    ({"n": pd.Series([1, None, 3, 4])}, "element [1] is NaN, a missing value, and integers from -128 to 127"),
+    ({"n": "n.npy"}, "an array is needed here, not a path: give np.load('n.npy')"),
+    ({"n": Path("n.npy")}, "give np.load('n.npy')"),
     ({"n": [128] * 4}, "outside the declared range -128 to 127"),
     ({"b": [1] * 4}, "integers where bool_ is declared; convert them, for example with x != 0"),
     ({"b": np.ones(4, np.int32)}, "integers (int32) where bool_ is declared"),
@@ -244,7 +248,7 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"n": [1, None, 3, 4]}, "element 1 is a missing value, in an array of dtype object"),
     ({"x": np.ones(4, complex)}, "dtype complex128 is not supported; convert it to real and imaginary"),
     ({"x": np.array(["2026-01-01"] * 4, "M8[D]")}, "convert it to days as integers"),
-    ({"z": 1}, "no input and no owner called 'z'; its inputs are x (of alice), y (of bob)"),
+    ({"z": 1}, "no input and no owner called 'z'; its inputs are x of alice, y of bob"),
     ({"alice": [1]}, "alice gives 2 inputs (x, b), and the list has 1"),
     ({"alice": {"q": 1}}, "alice gives no 'q'"),
     ({"alice": 1}, "pass alice=[x, b]"),
