@@ -185,6 +185,18 @@ def test_counts_beyond_the_range_are_public() -> None:
     assert max(cost.bytes.values()) < 10**6
 
 
+@pytest.mark.parametrize(("rows", "places"), [(70, 64), (41, 100), (1, 5000)])
+@pytest.mark.parametrize("protocol", ["replicated", "gmw"])
+def test_many_places_are_counted_by_digits(rows: int, places: int, protocol: str) -> None:
+    plan = tacit.function(lambda k: tacit.reveal(np.bincount(k, minlength=3))).trace(
+        tacit.secret("alice", shape=rows, dtype=tacit.int32, range=(0, places - 1))
+    )
+    given = np.random.default_rng(rows).integers(0, places, rows)
+    given[0] = places - 1
+    with tacit.local(protocol, debug=True) as run:
+        assert run(plan, k=given).tolist() == np.bincount(given).tolist()
+
+
 def test_inputs_without_a_name_are_refused() -> None:
     plan = tacit.function(lambda x, y: tacit.reveal(x + y)).trace(tacit.secret("alice"), tacit.secret("bob"))
     with tacit.local() as run, pytest.raises(tacit.InputError, match=r"run\(plan, alice=..., bob=...\)"):
