@@ -44,7 +44,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "left_shift": operator.lshift,
     "right_shift": operator.rshift,
     "power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
-    "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
+    "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(np.asarray(a, dtype=float)),
     "exp": _elementary.exp,
     "exp2": _elementary.exp2,
     "expm1": lambda a: _elementary.exp(a) - 1,
@@ -77,10 +77,10 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "bitwise_or": lambda a, b: binary("or", a, b),
     "bitwise_xor": lambda a, b: binary("xor", a, b),
     "invert": lambda a: ~a,
-    "logical_and": lambda a, b: binary("and", a, b),
-    "logical_or": lambda a, b: binary("or", a, b),
-    "logical_xor": lambda a, b: binary("xor", a, b),
-    "logical_not": lambda a: ~a,
+    "logical_and": lambda a, b: binary("and", _truth(a), _truth(b)),
+    "logical_or": lambda a, b: binary("or", _truth(a), _truth(b)),
+    "logical_xor": lambda a, b: binary("xor", _truth(a), _truth(b)),
+    "logical_not": lambda a: ~_truth(a),
     "hypot": _curves.hypot,
     "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
     "sinh": lambda a: (_elementary.exp(a) - _elementary.exp(-a)) / 2,
@@ -413,10 +413,16 @@ def _polynomial(coefficients: Any, x: Any) -> Any:
     return total
 
 
-def _is_odd(a: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def _is_odd(a: Tensor, axis: Any, keepdims: bool) -> Any:
     """Whether an odd number of bools hold."""
-    bits = a if a.dtype.kind == "bool" else a != 0
-    return bits.sum(axis, keepdims=keepdims) % 2 == 1
+    return _truth(a).sum(axis, keepdims=keepdims) % 2 == 1
+
+
+def _truth(a: Any) -> Any:
+    """Which elements aren't 0."""
+    if isinstance(a, Tensor):
+        return a if a.dtype.kind == "bool" else a != 0
+    return np.asarray(a, dtype=bool)
 
 
 def _dot(a: Any, b: Any) -> Tensor:
@@ -460,6 +466,7 @@ _INSTEAD.update(
     dict.fromkeys(["nonzero", "flatnonzero", "argwhere", "where"], "use the mask itself, x[mask]; ")
 )
 _INSTEAD["bitwise_count"] = "tacit.stack([x // 2**k % 2 for k in range(8)]).sum(axis=0) counts eight bits; "
+_INSTEAD["expit"] = "tacit.sigmoid(x) is this one; "
 _INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
 
 

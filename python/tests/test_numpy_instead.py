@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+import scipy.special  # type: ignore[import-untyped]
+import scipy.stats  # type: ignore[import-untyped]
 
 import tacit
 from tacit._tree import together
@@ -138,12 +140,14 @@ def test_methods_that_pandas_has_are_named_with_what_to_write(asked: Any, says: 
         (lambda k: k & 1, "x % 2 for x & 1"),
         (lambda k: k ^ [1, 2, 3], "not for bits of int8"),
         (lambda k: np.bitwise_count(k), r"tacit.stack\(\[x // 2"),
+        (lambda k: scipy.special.expit(k), r"tacit.sigmoid\(x\)"),
         (lambda k: k >> k, r"x // 2\*\*k"),
         (lambda k: k.astype(float) << 2, r"use x \* 2\*\*3"),
         (lambda k: np.r_[k, k], r"np.concatenate\(\[x, y\]\)"),
         (lambda k: np.vectorize(lambda a: a + 1)(k), "are of all elements already"),
         (lambda k: np.ma.masked_where(k > 0, k), "public or secret"),
         (lambda k: math.sqrt(k[0]), r"np.sqrt\(x\)"),
+        (lambda k: scipy.stats.zscore(k), r"\(x - x.mean\(\)\) / x.std\(\)"),
         (lambda k: pandas.Series(k), "tacit.table"),
         (lambda k: tacit.reveal(np.unique(k, return_counts=True)), r"the mask np.isin\(a, b\)"),
         (lambda k: tacit.reveal(np.intersect1d(k, k)), r"the mask np.isin\(a, b\)"),
