@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _pieces
 from tacit._location import fault
-from tacit._tensor import Tensor, known_value, tensor_of
+from tacit._ranges import within
+from tacit._tensor import Tensor, known_value, matmul, tensor_of
 from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
@@ -104,10 +105,18 @@ def power(a: Tensor, exponent: float) -> Tensor:
 
 
 def power_of(base: Any, exponent: Tensor) -> Tensor:
-    """A public number above 0 to a secret power: as far off as `exp`."""
+    """A public number above 0 to a secret power: as far off as `exp`, but an integer where powers are few."""
     import numpy as np
 
     known = known_value(base)
+    low, high = exponent.range
+    if isinstance(known, int) and exponent.dtype.kind == "int" and low >= 0 and high < 64:
+        powers = [known**one for one in range(int(low), int(high) + 1)]
+        if sum(map(abs, powers)) < 1 << 62:
+            from tacit._keys import hot
+
+            chosen = hot(exponent - int(low), len(powers)) + 0
+            return within(matmul(chosen, np.array(powers)), min(powers), max(powers))
     if np.ndim(known) or not 0 < float(known) < math.inf:
         raise fault(
             ProgramTypeError,

@@ -20,6 +20,9 @@ PLACE, DIGITS = 5, 60
 # fall away, too, and to write, where they save comparisons alone, for eight to fifteen rounds more.
 MANY, MANY_WRITTEN = 1024, 4096
 
+# Places of an axis from which on counts by two digits send less under most protocols.
+MANY_COUNTED = 64
+
 
 def expanded(a: Tensor, entries: Sequence[Any]) -> tuple[list[Any], list[tuple[int, Tensor]]]:
     """A key with whole axes in the place of secrets, and the secrets with their axes in what it chooses.
@@ -224,6 +227,18 @@ def hot(index: Tensor, length: int) -> Tensor:
     block = begun[:, :-1] ^ begun[:, 1:]
     both = block.reshape(index.size, -1, 1) & last.reshape(index.size, 1, -1)
     return both.reshape(index.size, -1)[:, :length].reshape(*index.shape, length)
+
+
+def counts(index: Tensor, length: int) -> Tensor:
+    """How many of a row of indices from 0 on mean each place of an axis.
+
+    By a comparison with each place, or by two digits, of whose bits a product of matrices has all counts.
+    """
+    if length < MANY_COUNTED or length * index.size < MANY_WRITTEN:
+        return _compared(index, length).sum(axis=0)
+    _, counted, last = _digits(index, length, _share_of_bits(length))
+    block = within(counted[:, :-1] - counted[:, 1:], 0, 1)
+    return matmul(block.T, last + 0).reshape(-1)[:length].copy()
 
 
 def _compared(index: Tensor, length: int) -> Tensor:

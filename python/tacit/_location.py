@@ -74,12 +74,12 @@ def fault(error: type[Error], message: str, hint: str | None = None) -> Error:
     return error(message, hint=hint, file=file, line=line, text=text)
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _is_ours(file: str) -> bool:
-    """Whether a frame is this package's, or one of NumPy's that called it."""
-    numpy = sys.modules.get("numpy")
-    return file.startswith(_HERE) or (
-        numpy is not None and file.startswith(str(numpy.__file__).removesuffix("__init__.py"))
-    )
+    """Whether a file is this package's, or one of a library that called it."""
+    libraries = [sys.modules.get(name) for name in ("numpy", "scipy", "pandas")]
+    folders = [str(one.__file__).removesuffix("__init__.py") for one in libraries if one is not None]
+    return file.startswith((_HERE, *folders))
 
 
 @functools.lru_cache(maxsize=1 << 12)

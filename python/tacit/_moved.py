@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from tacit._functions import array_of, concatenate
+from tacit._functions import array_of, concatenate, ravel
+from tacit._handles import Unknown
 from tacit._keys import looked_up, looked_up_in
 from tacit._location import fault
 from tacit._tensor import Tensor, matmul, multiply, tensor_of
@@ -22,6 +23,8 @@ def moved(a: Tensor, places: Callable[[Any], Any]) -> Tensor:
 
     try:
         chosen = np.asarray(places(np.arange(a.size, dtype=np.int64).reshape(a.shape)))
+    except ProgramError:
+        raise
     except (IndexError, ValueError) as error:
         raise fault(ProgramError, str(error)) from None
     return taken(a, chosen)
@@ -56,13 +59,51 @@ def _run(flat: Tensor, first: int, last: int, count: int) -> Tensor:
     return flat[first : None if stop < 0 else stop : step]
 
 
-def arrange(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    """A function of NumPy that moves elements, for tensors."""
+_PLACED = {
+    "roll": "x[(np.arange(len(x)) - k) % len(x)] for np.roll(x, k)",
+    "take": "x[i] for np.take(x, i)",
+    "take_along_axis": "m.max(axis=1) for the places m.argmax(axis=1), np.sort(m, axis=1) for np.argsort; of "
+    "others (m * (np.arange(m.shape[1]) == k[:, None])).sum(axis=1) has the k-th of each row",
+    "delete": "x[np.arange(len(x)) != i] for np.delete(x, i)",
+    "repeat": "np.sum(x * k) for np.repeat(x, k).sum(): nobody knows the length",
+}
+"""What is written instead of a move of elements to places that are secret, by NumPy's name."""
+
+
+def arrange(name: str) -> Callable[..., Tensor]:
+    """A function of NumPy's, by its name, that moves elements, for tensors."""
+    import numpy as np
+
+    function = getattr(np, name)
 
     def arranged(a: Tensor, *arguments: Any, **options: Any) -> Tensor:
-        return moved(tensor_of(a), lambda places: function(places, *arguments, **options))
+        others = [*arguments, *options.values()]
+        if not isinstance(a, Tensor) or any(isinstance(one, Unknown) for one in others):
+            raise fault(
+                ProgramTypeError,
+                f"np.{name} of secrets takes public places, lengths and axes",
+                _PLACED.get(name, "docs/numpy.md lists what there is, and what to write instead"),
+            )
+        return moved(a, lambda places: function(places, *arguments, **options))
 
     return arranged
+
+
+def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
+    """The elements, or the slices along an axis, for which a condition holds: `a[condition]`."""
+    import numpy as np
+
+    of = ravel(a) if axis is None else array_of(a)
+    if isinstance(condition, Tensor) and not isinstance(of, Tensor):
+        of = condition._made(condition._operand(of))
+    if isinstance(condition, Tensor):
+        return np.moveaxis(of, axis or 0, 0)[condition]
+    return moved(of, lambda places: np.compress(condition, places, axis))
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """The elements for which a condition of the same shape holds: `arr[condition]`."""
+    return compress(ravel(condition), arr)
 
 
 def selected(a: Tensor, key: Any) -> Any:

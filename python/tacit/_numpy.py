@@ -42,9 +42,10 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "divmod": _division.divided,
     "fmod": _division.fmod,
     "modf": _division.modf,
+    "left_shift": operator.lshift,
     "right_shift": operator.rshift,
     "power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
-    "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(a),
+    "float_power": lambda a, b: a**b if isinstance(a, Tensor) else b.__rpow__(np.asarray(a, dtype=float)),
     "exp": _elementary.exp,
     "exp2": _elementary.exp2,
     "expm1": lambda a: _elementary.exp(a) - 1,
@@ -77,10 +78,10 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "bitwise_or": lambda a, b: binary("or", a, b),
     "bitwise_xor": lambda a, b: binary("xor", a, b),
     "invert": lambda a: ~a,
-    "logical_and": lambda a, b: binary("and", a, b),
-    "logical_or": lambda a, b: binary("or", a, b),
-    "logical_xor": lambda a, b: binary("xor", a, b),
-    "logical_not": lambda a: ~a,
+    "logical_and": lambda a, b: binary("and", _truth(a), _truth(b)),
+    "logical_or": lambda a, b: binary("or", _truth(a), _truth(b)),
+    "logical_xor": lambda a, b: binary("xor", _truth(a), _truth(b)),
+    "logical_not": lambda a: ~_truth(a),
     "hypot": _curves.hypot,
     "cbrt": lambda a: _rounding.sign(a) * abs(a) ** (1 / 3),
     "sinh": _elementary.sinh,
@@ -127,6 +128,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "hstack": lambda values: _moved.rows_of(values, 1),
     "column_stack": _moved.column_stack,
     "append": lambda a, b, axis=None: _FUNCTIONS["concatenate"]([a, b], axis),
+    "compress": _moved.compress,
+    "extract": _moved.extract,
     "split": _moved.split,
     "array_split": lambda a, sections, axis=0: _moved.split(a, sections, axis, equal=False),
     "cumsum": _moved.cumsum,
@@ -212,7 +215,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 _FUNCTIONS.update(
-    (name, _moved.arrange(getattr(np, name)))
+    (name, _moved.arrange(name))
     for name in [
         "flip",
         "fliplr",
@@ -229,7 +232,6 @@ _FUNCTIONS.update(
         "swapaxes",
         "moveaxis",
         "take_along_axis",
-        "compress",
     ]
 )
 
@@ -263,8 +265,18 @@ _TYPES = {"f": fixed(16), "i": int64, "u": int64, "b": bool_}
 _RUNNING = {"add": _moved.cumsum, "multiply": _moved.cumprod}
 _RUNNING.update(maximum=_moved.running(tacit.maximum), minimum=_moved.running(tacit.minimum))
 
-_REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
-_REDUCTIONS.update(logical_and="all", logical_or="any", bitwise_and="all", bitwise_or="any")
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "add": Tensor.sum,
+    "maximum": Tensor.max,
+    "minimum": Tensor.min,
+    "multiply": Tensor.prod,
+    "logical_and": Tensor.all,
+    "logical_or": Tensor.any,
+    "logical_xor": lambda a, axis=None, keepdims=False: _is_odd(a, axis, keepdims),
+    "bitwise_and": Tensor.all,
+    "bitwise_or": Tensor.any,
+    "bitwise_xor": lambda a, axis=None, keepdims=False: _is_odd(a, axis, keepdims),
+}
 
 _VIEWS = [
     "diag",
@@ -301,7 +313,7 @@ def ufunc(called: Any, method: str, inputs: tuple[Any, ...], options: dict[str, 
     if operation is None:
         _unsupported(called.__name__)
     if method == "reduce" and called.__name__ in _REDUCTIONS:
-        return _FUNCTIONS[_REDUCTIONS[called.__name__]](*inputs, **{"axis": 0, **_meant(options)})
+        return _REDUCTIONS[called.__name__](*inputs, **{"axis": 0, **_meant(options)})
     if method == "at" and called.__name__ == "add":
         return _placed.add_at(*inputs)
     if method == "accumulate" and called.__name__ in _RUNNING:
@@ -395,6 +407,18 @@ def _like(a: Tensor, value: Any, dtype: Any, shape: Any) -> Tensor:
     return a._made(a._at().constant(known_value(whole), kind.kind, kind.bits))
 
 
+def _is_odd(a: Tensor, axis: Any, keepdims: bool) -> Any:
+    """Whether an odd number of bools hold."""
+    return _truth(a).sum(axis, keepdims=keepdims) % 2 == 1
+
+
+def _truth(a: Any) -> Any:
+    """Which elements aren't 0."""
+    if isinstance(a, Tensor):
+        return a if a.dtype.kind == "bool" else a != 0
+    return np.asarray(a, dtype=bool)
+
+
 def _dot(a: Any, b: Any) -> Tensor:
     if len(tacit.shape(b)) > 2:
         raise fault(
@@ -435,6 +459,8 @@ _INSTEAD = dict.fromkeys(["solve", "lstsq", "inv", "pinv", "polyfit"], _FITS)
 _INSTEAD.update(
     dict.fromkeys(["nonzero", "flatnonzero", "argwhere", "where"], "use the mask itself, x[mask]; ")
 )
+_INSTEAD["bitwise_count"] = "tacit.stack([x // 2**k % 2 for k in range(8)]).sum(axis=0) counts eight bits; "
+_INSTEAD["expit"] = "tacit.sigmoid(x) is this one; "
 _INSTEAD["array_str"] = _INSTEAD["array_repr"] = "print(x) says what there is to say; "
 
 

@@ -186,7 +186,8 @@ def graph_of(proto: Any) -> Graph:
                     f"it reads {missing[0]!r}, which no initialiser and no node before it makes"
                 )
             if kind not in _onnx_operators.TABLE:
-                raise RefusedError("this operator is not supported")
+                instead = _onnx_operators.INSTEAD.get(kind)
+                raise RefusedError("this operator is not supported" + (f": {instead}" if instead else ""))
             if any(name and readers[name] for name in outputs[1:]):
                 raise RefusedError("only its first output is supported")
             one = Node(kind, title, _attributes(node), list(node.input), outputs[0], constants, opset)

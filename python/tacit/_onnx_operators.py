@@ -455,3 +455,10 @@ TABLE: dict[str, Callable[[Node], Layer]] = {
     "Unsqueeze": _unsqueeze,
 }
 """The operators that are supported, all of them without training."""
+
+INSTEAD = {
+    "Sigmoid": "train with Relu, or write a program with tacit.sigmoid",
+    "Tanh": "train with Relu, or write a program with tacit.tanh",
+    **dict.fromkeys(("Gelu", "Erf"), "train with Relu, or write a program with tacit.normal_cdf"),
+}
+"""What there is in the place of some that aren't."""

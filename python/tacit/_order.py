@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _endless
 from tacit._functions import concatenate, shape, stack
+from tacit._keys import counts
 from tacit._location import fault
 from tacit._moved import flat_along
 from tacit._statistics import as_fixed
@@ -294,5 +295,10 @@ def bincount(a: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
             f"np.bincount takes integers from 0 to some thousands, and these are {one!r}",
             "declare range=(0, last)",
         )
-    equal = one.reshape(-1, 1) == np.arange(max(high + 1, minlength))
-    return equal.sum(axis=0) if weights is None else matmul(weights, equal + 0)
+    if weights is None:
+        made = counts(one, high + 1)
+    else:
+        made = matmul(weights, (one.reshape(-1, 1) == np.arange(high + 1)) + 0)
+    # Nothing is beyond the end of the range.
+    rest = max(minlength - high - 1, 0)
+    return concatenate([made, np.zeros(rest, dtype=np.int64)]) if rest else made

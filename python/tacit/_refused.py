@@ -18,6 +18,21 @@ _INSTEAD: dict[str, list[tuple[str, str]]] = {
             "a secret of several elements is an array already: leave np.array out; tacit.stack([x, y]) makes "
             "one of a list of secrets, or of nested lists",
         ),
+        (r"\br_\[", "np.concatenate([x, y]) for np.r_[x, y]"),
+        (r"\bc_\[", "np.column_stack([x, y]) for np.c_[x, y]"),
+        (
+            r"\bvectorize\(",
+            "operators and NumPy's functions are of all elements already: np.where(x > 0, np.sqrt(x), 0) + 1",
+        ),
+        (r"\bma\.", "x[mask] and x.sum(where=mask) are of what a mask says, public or secret"),
+        (
+            r"\b(scipy|stats|special|linalg|signal|optimize)\.",
+            "SciPy takes public values; write it with NumPy's functions: (x - x.mean()) / x.std()",
+        ),
+        (
+            r"\b(pd|pandas)\.|\b(DataFrame|Series)\(",
+            "x has mean, sum and the like itself; tables of secrets are tacit.table's (docs/tables.md)",
+        ),
         (r"\]$|\btake\(", _TABLE),
         ("", f"np.sum([x, y]) is tacit.stack([x, y]).sum(), with axis=0 for each element; {_INTO}"),
     ],
@@ -30,7 +45,10 @@ _INSTEAD: dict[str, list[tuple[str, str]]] = {
         (r"\]$", _TABLE),
     ],
     "float()": [
-        (r"\bmath\.", "np.sqrt(x), np.exp(x) and their like take secrets, where functions of math don't"),
+        (
+            r"\bmath\.|^(sqrt|exp|log|log2|log10|pow|hypot|fabs|tanh)\(",
+            "np.sqrt(x), np.exp(x) and their like take secrets, where functions of math don't",
+        ),
         (r"\]$", _INTO),
     ],
     "a text": [

@@ -13,6 +13,7 @@ from tacit._inputs import assigned
 from tacit._plan import Plan
 from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
+from tacit.tables.given import titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,8 +106,9 @@ class Runner:
                 becomes: {"principals": [17]}. All other rows stay. Without it the value is kept whole.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
-                (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames. A table is a
-                DataFrame, an Arrow table, a dict of columns, or the path of a Parquet, Arrow or CSV file.
+                (`x=...`); a name that an owner and an input have is the input's. Numbers, nested lists,
+                arrays, and pandas Series and DataFrames. A table is a DataFrame, an Arrow table, a dict of
+                columns, or the path of a Parquet, Arrow or CSV file.
 
         Returns:
             What the traced function returns, with a number or an array in the place of everything revealed;
@@ -218,9 +220,8 @@ class _LocalRunner(Runner):
         values = assigned(plan.inputs, inputs, plan.tables)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            pairs = zip(plan.inputs, values, strict=True)
-            missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
-            raise InputError(f"no value is given for {', '.join(missing)}")
+            missing = [one for one, value in zip(plan.inputs, values, strict=True) if value is None]
+            raise InputError(f"no value is given for {', '.join(titles(missing, plan.tables))}")
         return self._local.run(plan._program, known, self._debug, kept, rows, self._store, self._net)
 
     @property

@@ -15,6 +15,16 @@ from tacit.errors import ProgramError, SecretError
 if TYPE_CHECKING:
     from tacit._tensor import Tensor
 
+_TO_USE = (
+    "it has sum, mean, count, median, quantile, min, max, var, std and s[0], s[1], ...; compute on x first, "
+    "x[mask] last, or choose with tacit.where(mask, x, 0)"
+)
+
+_TO_REVEAL = (
+    "reveal s.count() and s[0], s[1], ..., or tacit.where(mask, x, 0); for np.intersect1d(a, b) or "
+    "np.unique(a) the mask np.isin(a, b) to the owner of a, and for counts of integers np.bincount(a)"
+)
+
 
 class Selection(Unknown):
     """`x[mask]` with a secret mask: a tensor of hidden length, whose elements can be summed up and compared.
@@ -324,8 +334,7 @@ class Selection(Unknown):
             f"nobody knows how many elements a secret mask selects, so there are no {use}"
             if use == "elements"
             else f"nobody knows how many elements a secret mask selects, so it can't be used for {use}",
-            "it has sum, mean, count, median, quantile, min, max, var, std and s[0], s[1], ...; compute on x "
-            "first, x[mask] last, or choose with tacit.where(mask, x, 0)",
+            _TO_REVEAL if use == "tacit.reveal" else _TO_USE,
         )
 
 

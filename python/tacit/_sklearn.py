@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[np.float64]
+    Scaler: TypeAlias = StandardScaler | MinMaxScaler | MaxAbsScaler | RobustScaler
 
 KNOWN = "linear models, trees, forests, gradient boosting and MLPs are known"
 """Which estimators can be models."""
+
+_SCALERS = StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler
+"""Steps that subtract and divide."""
 
 _PROBES = 16
 """Random rows that an estimator and its weights have to agree on."""
@@ -88,17 +92,18 @@ def labels_of(estimator: Any) -> tuple[Any, ...]:
     return tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
 
 
-def steps(estimator: Any) -> tuple[list[StandardScaler], Any]:
+def steps(estimator: Any) -> tuple[list[Scaler], Any]:
     """A pipeline's scalers and its last step."""
     if not isinstance(estimator, Pipeline):
         return [], estimator
     *before, last = [step for _, step in estimator.steps]
     before = [step for step in before if step not in (None, "passthrough")]
     for step in before:
-        if type(step) is not StandardScaler:
+        if type(step) not in _SCALERS or getattr(step, "clip", False):
             raise InputError(
-                f"the pipeline has a {type(step).__name__}, and only StandardScaler can become part of the "
-                "model: let the client transform its queries before they are shared, and pass the rest"
+                f"the pipeline has a {step}, and only {', '.join(one.__name__ for one in _SCALERS)} without "
+                "clip=True can become part of the model: let the client transform its queries before it "
+                "shares them, and pass the rest"
             )
     return before, last
 
@@ -150,14 +155,27 @@ def _checked(last: Any, name: str, weights: Array, bias: Array, classes: int) ->
         return np.allclose(last.predict_proba(probes)[:, 1], (1 + np.tanh(scores / 2)) / 2, atol=_TOLERANCE)
 
 
-def folded(scaler: StandardScaler, weights: Array, bias: Array) -> tuple[Array, Array]:
-    """Weights and bias for features as they are before they are standardised.
+def folded(scaler: Scaler, weights: Array, bias: Array) -> tuple[Array, Array]:
+    """Weights and bias for features as they are before they are scaled.
 
-    Means and deviations come from the training data, so they are the owner's secret too:
-    w ((z - mean) / deviation) + b is (w / deviation) z + (b - w mean / deviation).
+    What they are scaled by comes from the training data, so it is the owner's secret too:
+    w ((z - offset) / scale) + b is (w / scale) z + (b - w offset / scale).
     """
-    if scaler.with_std:
-        weights = (weights.T / scaler.scale_).T
-    if scaler.with_mean:
-        bias = bias - scaler.mean_ @ weights
-    return weights, bias
+    offset, scale = scaling(scaler)
+    weights = (weights.T / scale).T
+    return weights, bias - offset @ weights
+
+
+def scaling(scaler: Scaler) -> tuple[Array, Array]:
+    """What a scaler takes off each feature, and what it then divides it by."""
+    count = scaler.n_features_in_
+    offset, scale = np.zeros(count), np.ones(count)
+    if isinstance(scaler, MinMaxScaler):
+        return -scaler.min_ / scaler.scale_, 1 / scaler.scale_
+    if isinstance(scaler, RobustScaler):
+        offset = scaler.center_ if scaler.with_centering else offset
+        return offset, scaler.scale_ if scaler.with_scaling else scale
+    if isinstance(scaler, StandardScaler):
+        offset = scaler.mean_ if scaler.with_mean else offset
+        return offset, scaler.scale_ if scaler.with_std else scale
+    return offset, scaler.scale_

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tacit._bounds import Bounds
 from tacit._models import Trained, trained_forest, trained_network
-from tacit._sklearn import check_fitted, folded, labels_of
+from tacit._sklearn import check_fitted, folded, labels_of, scaling
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,13 +94,9 @@ def trained(
 
 
 def _unscaled(scaler: Any, tree: Tree) -> Tree:
-    """The tree for features as they are before they are standardised."""
-    thresholds = tree.thresholds
-    if scaler.with_std:
-        thresholds = thresholds * scaler.scale_[tree.features]
-    if scaler.with_mean:
-        thresholds = thresholds + scaler.mean_[tree.features]
-    return replace(tree, thresholds=thresholds)
+    """The tree for features as they are before they are scaled."""
+    offset, scale = scaling(scaler)
+    return replace(tree, thresholds=tree.thresholds * scale[tree.features] + offset[tree.features])
 
 
 def trees(estimator: Any) -> tuple[list[Tree], dict[str, Any]]:

@@ -171,10 +171,20 @@ class Tensor(Reductions):
 
         return divided(other, self)
 
+    def __lshift__(self, other: int) -> Tensor:
+        """Integers times 2**other."""
+        if self.dtype.kind != "int":
+            raise fault(ProgramTypeError, f"<< is not defined for {self.dtype}", "use x * 2**3")
+        return self * (1 << _checked_shift(other, "x * 2**k for x << k"))
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        """A public integer times 2 to a secret power, as `2 ** k`."""
+        made: Tensor = other * 2**self
+        return made
+
     def __rshift__(self, other: int) -> Tensor:
         """Integers divided by 2**other, rounded down; exact."""
-        if type(other) is not int or not 0 <= other < 64:
-            raise fault(ProgramTypeError, f">> is defined for a public integer from 0 to 63, not {other!r}")
+        other = _checked_shift(other, "x // 2**k for x >> k")
         return self._made(self._at().shift_right(self._id, other))
 
     def __pow__(self, exponent: float) -> Tensor:
@@ -424,6 +434,21 @@ class Tensor(Reductions):
             raise no_attribute(name)
 
 
+def _checked_shift(by: Any, instead: str) -> int:
+    """By how many bits is shifted.
+
+    Raises:
+        ProgramTypeError: That is secret, or no number of them.
+    """
+    if type(by) is not int or not 0 <= by < 64:
+        raise fault(
+            ProgramTypeError,
+            f"<< and >> are defined for a public integer from 0 to 63, not {by!r}",
+            f"{instead} with a secret k" if isinstance(by, Tensor) else None,
+        )
+    return by
+
+
 def _broadcast(value: Any, shape: Sequence[int]) -> Any:
     import numpy as np
 
@@ -469,6 +494,17 @@ def tensor_of(*values: Any) -> Tensor:
     )
 
 
+_BITWISE = {"and": "&", "or": "|", "xor": "^"}
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether an operand is of bools."""
+    if isinstance(value, Tensor):
+        return value.dtype.kind == "bool"
+    known = known_value(value)
+    return isinstance(known, bool) or (not isinstance(known, (int, float)) and known.dtype.kind == "b")
+
+
 def binary(method: str, a: Any, b: Any) -> Tensor:
     """An elementwise operation, one of whose operands is a tensor."""
     if method in _endless.COMPARISONS:
@@ -476,6 +512,13 @@ def binary(method: str, a: Any, b: Any) -> Tensor:
         b = _endless.compared(b, a) if isinstance(a, Tensor) else b
     a, b = beside_floats(a, b)
     one = tensor_of(a, b)
+    if method in _BITWISE and one.dtype.kind == "int" and not _is_bool(a) and not _is_bool(b):
+        raise fault(
+            ProgramTypeError,
+            f"`{_BITWISE[method]}` is defined for bools, and not for bits of {one.dtype}",
+            "x % 2 for x & 1, x % 8 for x & 7, x // 4 % 2 for (x >> 2) & 1; bits that are bools, "
+            "x // 4 % 2 == 1, have & | ^ ~",
+        )
     return one._call(method, one._operand(a), one._operand(b))
 
 

@@ -178,11 +178,12 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Any:
         value._refuse("tacit.reveal")
     if isinstance(value, Table):
         return revealed(value, lambda part: reveal(part, to))
+    secrets = (Tensor, Table, Selection)
     if type(value) in (dict, list, tuple) and any(
-        isinstance(leaf, (Tensor, Table)) for leaf in _tree.leaves(value).values()
+        isinstance(leaf, secrets) for leaf in _tree.leaves(value).values()
     ):
         return _tree.changed(
-            value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, (Tensor, Table)) else leaf, ""
+            value, lambda leaf, _: reveal(leaf, to) if isinstance(leaf, secrets) else leaf, ""
         )
     if isinstance(value, Selection):
         value._refuse("tacit.reveal")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tacit._values import a
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Structure: TypeAlias = dict[str, Any]
 """What a function returns, as JSON can hold it: `{"tuple": [...]}`, `{"list": [...]}`,
-`{"dict": [[key, ...], ...]}`, `{"outputs": [3]}` for what is revealed, `{"value": 5}` for what is public.
-A revealed table is a dict with a description as its `"table"`. The whole has the schemas of all tables that
-come in as its `"tables"`."""
+`{"dict": [[key, ...], ...]}`, `{"outputs": [3]}` for what is revealed, `{"value": 5}` for what is public, as
+is `{"array": [5, 6], "dtype": "<i8", "shape": [2]}`. A revealed table is a dict with a description as its
+`"table"`. The whole has the schemas of all tables that come in as its `"tables"`."""
 
 _PLAIN = (str, bool, int, float, type(None))
+
+_ELEMENTS = "biufU"
+"""Kinds of public arrays that can be returned."""
 
 
 def apart(value: object, leaf: Callable[[object], Structure | None]) -> Structure:
@@ -33,10 +38,37 @@ def apart(value: object, leaf: Callable[[object], Structure | None]) -> Structur
         return {"dict": [[key, apart(item, leaf)] for key, item in value.items()]}
     if isinstance(value, _PLAIN):
         return {"value": value}
+    found = _of_numpy(value)
+    if found is not None:
+        return found
     raise TypeError(
-        f"a {type(value).__name__} can't be part of what a traced function returns; "
+        f"{a(value)} can't be part of what a traced function returns; "
         "return revealed values in tuples, lists and dicts"
     )
+
+
+def _of_numpy(value: object) -> Structure | None:
+    """The structure of a public array or number of NumPy's, if it is one."""
+    import numpy as np
+
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in _ELEMENTS:
+        return None
+    if isinstance(value, np.generic):
+        return {"value": value.item()}
+    return {"array": value.ravel().tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
+
+
+def _array(elements: list[Any], dtype: object, shape: list[Any]) -> Any:
+    """The array of a structure."""
+    import numpy as np
+
+    try:
+        made = np.array(elements, dtype=np.dtype(str(dtype)))
+        if made.dtype.kind in _ELEMENTS:
+            return made.reshape(shape)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError("an array of the results is damaged")
 
 
 def together(structure: Structure, outputs: list[Any]) -> Any:
@@ -60,6 +92,8 @@ def together(structure: Structure, outputs: list[Any]) -> Any:
             return frame(description, {key: together(item, outputs) for key, item in pairs})
         case {"dict": [*pairs]} if all(map(_is_item, pairs)):
             return {key: together(item, outputs) for key, item in pairs}
+        case {"array": [*elements], "dtype": dtype, "shape": [*shape]}:
+            return _array(elements, dtype, shape)
         case {"value": value} if isinstance(value, _PLAIN):
             return value
     raise ValueError("the structure of the results is damaged")

@@ -138,6 +138,9 @@ class Changeable(Unknown):
     def __ipow__(self, other: Any) -> Any:
         return self._became(operator.pow(self, other))
 
+    def __ilshift__(self, other: Any) -> Any:
+        return self._became(operator.lshift(self, other))
+
     def __irshift__(self, other: Any) -> Any:
         return self._became(operator.rshift(self, other))
 

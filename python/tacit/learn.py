@@ -202,7 +202,8 @@ def from_sklearn(
     `RidgeClassifier`, and with two classes `SVC(kernel="linear")`. Trees, random forests, extra trees,
     gradient boosting and `HistGradientBoosting` (of rows in which nothing is missing; trained without
     categorical features) make a `Trained` one with a `Forest`, `MLPClassifier` and `MLPRegressor` one with
-    a `Network`. Each may be the last step of a pipeline after `StandardScaler`s, which become part of it.
+    a `Network`. Each may be the last step of a pipeline after `StandardScaler`, `MinMaxScaler`,
+    `MaxAbsScaler` and `RobustScaler`, which become part of it.
 
     Args:
         estimator: The estimator or pipeline.

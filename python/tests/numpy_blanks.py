@@ -347,7 +347,7 @@ class Blanks:
         return str(self.of("and", "or", "xor"))
 
     def reducible(self) -> str:
-        return str(self.of("and", "or"))
+        return str(self.of("and", "or", "xor"))
 
     def extreme(self) -> str:
         return str(self.of("maximum", "minimum", "add"))

@@ -136,6 +136,7 @@ ARITHMETIC: dict[str, list[Any]] = {
     "%": ["{n} % " + BY, "{n} % {positive}", "{n} % -{positive}", "{n} % {parts}", "np.mod({n}, {positive})"],
     "divmod": ["divmod({n}, " + BY + ")", "np.divmod({n}, {positive})"],
     ">>": ["{i} >> {positive}"],
+    "<<": ["{i} << {positive}"],
     "np.fmod": ["np.fmod({n}, {positive})", "np.fmod({n}, " + BY + ")"],
     "np.modf": ["np.modf({f})"],
     "x ** 3": [
@@ -196,6 +197,7 @@ FUNCTIONS: dict[str, list[Any]] = {
     "exp": [("np.exp(" + MANY + ")", steps(1, 2.0**-20)), ("np.exp({f})", steps(1, 2.0**-20))],
     "exp2": [("np.exp2(" + MANY + ")", steps(1, 2.0**-20))],
     "10 ** x": [("2.5 ** " + MANY, steps(1, 2.0**-20))],
+    "2 ** k": ["2 ** np.clip({i}, 0, 9)", "(-3) ** np.clip({i}, 0, 3)", "3 << np.clip({i}, 1, 8)"],
     "expm1": [("np.expm1(" + MANY + ")", lambda want, step, _: np.maximum(step, 2.0**-20 * (want + 1)))],
     "log": [("np.log(" + ABOVE + ")", STEP), ("np.log(abs({n}) + 1)", STEP)],
     "log2": [("np.log2(" + ABOVE + ")", STEP)],
@@ -421,6 +423,8 @@ KINDS: dict[str, list[Any]] = {
     "ones_like": ["np.ones_like({x})", "np.ones_like({n}, dtype=bool)"],
     "full_like": ["np.full_like({n}, {k})"],
     "shape=": ["np.zeros_like({x}, shape={positive})", "np.full_like({n}, {k}, shape=(2, 1))"],
+    "compress": ["np.compress(a={x_vector}, condition={secret_mask}).sum()"],
+    "extract": ["np.extract(arr={vector}, condition={secret_mask}).sum()"],
     "x[mask]": [
         "{x_axed}[{secret_mask}].sum()",
         "{n}[{secret_mask}].size",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +96,7 @@ TYPES: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda _: tacit.where([True], [1], [2]), "none of the operands is secret"),
     (X, lambda x: x, "return tacit.reveal(x, to=...)"),
     (X, lambda x: {1.5: tacit.reveal(x)}, "strings or integers"),
-    (X, lambda _: np.ones(3), "a ndarray can't be part of what a traced function returns"),
+    (X, lambda _: object(), "an object can't be part of what a traced function returns"),
     (X, lambda _: tacit.reveal(5), "tacit.reveal takes a secret"),
     (R, lambda x: x > 1, "modular integers have no order"),
     (R, lambda x: x * 0.5, "a floating-point number beside modular(2**64)"),
@@ -233,7 +234,10 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"x": [0.0, float("nan"), 0, 0]}, "element [1] is NaN, which is not a finite number"),
     ({"x": [0, 0, 0, 101]}, "element [3] is 101, outside the declared range -100 to 100"),
     ({"x": ["a"] * 4}, "dtype <U1 is not supported"),
-    ({"n": [0.5] * 4}, "floating-point numbers where int8 is declared"),
+    ({"n": [0.5] * 4}, "floating-point numbers where integers from -128 to 127 are declared"),
+    ({"n": pd.Series([1, None, 3, 4])}, "element [1] is NaN, a missing value, and integers from -128 to 127"),
+    ({"n": "n.npy"}, "an array is needed here, not a path: give np.load('n.npy')"),
+    ({"n": Path("n.npy")}, "give np.load('n.npy')"),
     ({"n": [128] * 4}, "outside the declared range -128 to 127"),
     ({"b": [1] * 4}, "integers where bool_ is declared; convert them, for example with x != 0"),
     ({"b": np.ones(4, np.int32)}, "integers (int32) where bool_ is declared"),
@@ -244,7 +248,7 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"n": [1, None, 3, 4]}, "element 1 is a missing value, in an array of dtype object"),
     ({"x": np.ones(4, complex)}, "dtype complex128 is not supported; convert it to real and imaginary"),
     ({"x": np.array(["2026-01-01"] * 4, "M8[D]")}, "convert it to days as integers"),
-    ({"z": 1}, "no input and no owner called 'z'; its inputs are x (of alice), y (of bob)"),
+    ({"z": 1}, "no input and no owner called 'z'; its inputs are x of alice, y of bob"),
     ({"alice": [1]}, "alice gives 2 inputs (x, b), and the list has 1"),
     ({"alice": {"q": 1}}, "alice gives no 'q'"),
     ({"alice": 1}, "pass alice=[x, b]"),
@@ -260,6 +264,22 @@ def test_an_input_that_does_not_fit(change: dict[str, Any], says: str) -> None:
         with pytest.raises(InputError) as caught:
             run(PLAN, **{**GOOD, **change})
     assert says in str(caught.value)
+
+
+def test_a_parameters_name_wins_over_an_owners() -> None:
+    minus = tacit.function(lambda a, b: tacit.reveal(a - b))
+    crossed = minus.trace(tacit.secret("b", range=(0, 9)), tacit.secret("a", range=(0, 9)))
+    both = minus.trace(tacit.secret("a", shape=3), tacit.secret("a", shape=3))
+    alone = tacit.function(lambda a: tacit.reveal(a)).trace(tacit.secret("a", shape=3))
+    with tacit.local(debug=True) as run:
+        assert run(crossed, a=1, b=2) == -1
+        assert run(crossed, a={"b": 2}, b={"a": 1}) == -1
+        with pytest.raises(InputError, match="input a of b: the value has shape"):
+            run(crossed, a=[2], b=1)
+        for value in ([1, 2, 3], np.arange(1, 4), [[1, 2, 3]], {"a": [1, 2, 3]}):
+            assert run(alone, a=value).tolist() == [1, 2, 3]
+        assert run(both, a=[[1, 2, 3], [1, 1, 1]]).tolist() == [0, 1, 2]
+        assert run(both, a=[1, 2, 3], b=[1, 1, 1]).tolist() == [0, 1, 2]
 
 
 def test_what_is_no_plan() -> None:

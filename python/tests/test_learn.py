@@ -23,7 +23,7 @@ from sklearn.linear_model import (
     SGDRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM
 
 import tacit
@@ -46,6 +46,8 @@ REGRESSIONS = [
     Ridge(),
     Lasso(alpha=0.1),
     make_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
+    make_pipeline(MaxAbsScaler(), RobustScaler(with_centering=False), MinMaxScaler((-1, 2)), Ridge()),
+    make_pipeline(RobustScaler(with_scaling=False), StandardScaler(with_mean=False), Ridge()),
     LinearSVR(random_state=0),
     SVR(kernel="linear"),
 ]
@@ -231,7 +233,14 @@ def test_a_model_prints_nothing_secret() -> None:
         (lambda: PoissonRegressor().fit(*DIABETES), "PoissonRegressor isn't linear in its coefficients"),
         (lambda: SVC(kernel="linear").fit(DIGITS[0][:99], DIGITS[1][:99]), "10 classes apart pair by pair"),
         (lambda: LinearRegression().fit(DIABETES[0], np.c_[DIABETES[1], DIABETES[1]]), "one model for each"),
-        (lambda: make_pipeline(PCA(), LinearRegression()).fit(*DIABETES), "a PCA, and only StandardScaler"),
+        (
+            lambda: make_pipeline(PCA(), LinearRegression()).fit(*DIABETES),
+            "a PCA(), and only StandardScaler, MinMaxScaler",
+        ),
+        (
+            lambda: make_pipeline(MinMaxScaler(clip=True), LinearRegression()).fit(*DIABETES),
+            "without clip=True",
+        ),
         (lambda: OneClassSVM(kernel="linear").fit(DIABETES[0]), "neither a regression nor a classification"),
         (lambda: 7, "an estimator of scikit-learn is needed, not 7"),
         (lambda: spoilt(LinearRegression().fit(*DIABETES)), "NaN or infinite"),

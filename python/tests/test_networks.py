@@ -258,7 +258,8 @@ def test_all_that_is_not_supported_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(tacit.InputError) as error:
         read(network(nodes, zero, (1, 2, 4, 4)), tmp_path)
     for words in [
-        "Sigmoid (node 0): this operator is not supported", "ceil_mode", "reads 'nothing'", "channel 1 by 0",
+        "Sigmoid (node 0): this operator is not supported: train with Relu, or write",
+        "ceil_mode", "reads 'nothing'", "channel 1 by 0",
     ]:  # fmt: skip
         assert words in str(error.value)
 

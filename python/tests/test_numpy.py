@@ -477,6 +477,12 @@ ONES = np.array([[1.0, 2.5, -3.0], [0.5, 2.0, 1.0], [2.0, -1.0, 0.25]])
         lambda x: np.select([x > 0, [[True], [False], [True]]], [1, 2]),
         lambda x: np.select([x > 0, [[True], [False], [True]]], [1.5, 2]),
         lambda x: (np.histogram2d(x[0], x[1], bins=[[-4, 0, 4], [0, 2, 4]])[0], np.sort(x[0, 0], axis=None)),
+        lambda x: (np.logical_and(x, [0, 1, 2]), np.logical_xor(x - 1, x > 0), np.logical_not(x - 2)),
+        lambda x: (
+            np.float_power(2, x[0, :1]),
+            np.logical_xor.reduce(x > 0),
+            np.logical_xor.reduce(x - 1, 1),
+        ),
         lambda x: (x.argsort(kind="stable"), np.argsort(x, kind="mergesort"), np.all(x), (x - 1).any(axis=0)),
     ],
 )

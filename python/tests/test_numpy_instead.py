@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
+import scipy.special  # type: ignore[import-untyped]
+import scipy.stats  # type: ignore[import-untyped]
 
 import tacit
+from tacit._tree import together
 
 INSTEAD: dict[str, str | tuple[str, str]] = {
     "tacit.where(x > 0, x, y)": "np.array([a if a > 0 else b for a, b in zip(x, y)])",
@@ -49,6 +54,19 @@ INSTEAD: dict[str, str | tuple[str, str]] = {
     "np.argsort(x)": "np.unique(x, return_index=True)[1]",
     "np.concatenate([x[:1], x, x[-1:]])": 'np.pad(x, 1, mode="edge")',
     "abs(x).sum()": "np.linalg.norm(x, ord=1)",
+    "k % 2": "k & 1",
+    "k % 8": "k & 7",
+    "tacit.stack([k // 2**j % 2 for j in range(8)]).sum(axis=0)": "np.bitwise_count(k)",
+    "x[(np.arange(len(x)) - i) % len(x)]": "np.roll(x, i)",
+    "x[np.arange(len(x)) != i]": ("x[np.arange(len(x)) != i].sum()", "np.delete(x, i).sum()"),
+    "(m * (np.arange(m.shape[1]) == k[:, None])).sum(axis=1)": (
+        "(m * (np.arange(m.shape[1]) == k[:, None])).sum(axis=1)",
+        "np.take_along_axis(m, k[:, None], axis=1)[:, 0]",
+    ),
+    "np.concatenate([x, y])": "np.r_[x, y]",
+    "np.column_stack([x, y])": "np.c_[x, y]",
+    "np.isin(x, y)": "np.isin(x, np.intersect1d(x, y))",
+    "np.bincount(k)": "np.unique(k, return_counts=True)[1]",
     "np.sort(x)[1]": 'np.quantile(x, 0.5, method="lower")',
 }
 """For each piece of code of the table what it is in NumPy, or how its result is shown, and what that is."""
@@ -110,6 +128,77 @@ def test_every_alternative_is_what_numpy_has_of_the_same_numbers() -> None:
 def test_methods_that_pandas_has_are_named_with_what_to_write(asked: Any, says: str) -> None:
     with pytest.raises(AttributeError, match=says):
         tacit.function(asked).trace(tacit.secret("alice", shape=3))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (lambda k: np.take_along_axis(k, k, axis=0), r"m.max\(axis=1\) for the places"),
+        (lambda k: np.roll(k, k[0]), "for np.roll"),
+        (lambda k: np.delete([1, 2], k), "for np.delete"),
+        (lambda k: np.tile(k, k), "public places, lengths and axes\n  hint: docs/numpy.md"),
+        (lambda k: k & 1, "x % 2 for x & 1"),
+        (lambda k: k ^ [1, 2, 3], "not for bits of int8"),
+        (lambda k: np.bitwise_count(k), r"tacit.stack\(\[x // 2"),
+        (lambda k: scipy.special.expit(k), r"tacit.sigmoid\(x\)"),
+        (lambda k: k >> k, r"x // 2\*\*k"),
+        (lambda k: k.astype(float) << 2, r"use x \* 2\*\*3"),
+        (lambda k: np.r_[k, k], r"np.concatenate\(\[x, y\]\)"),
+        (lambda k: np.vectorize(lambda a: a + 1)(k), "are of all elements already"),
+        (lambda k: np.ma.masked_where(k > 0, k), "public or secret"),
+        (lambda k: math.sqrt(k[0]), r"np.sqrt\(x\)"),
+        (lambda k: scipy.stats.zscore(k), r"\(x - x.mean\(\)\) / x.std\(\)"),
+        (lambda k: pandas.Series(k), "tacit.table"),
+        (lambda k: tacit.reveal(np.unique(k, return_counts=True)), r"the mask np.isin\(a, b\)"),
+        (lambda k: tacit.reveal(np.intersect1d(k, k)), r"the mask np.isin\(a, b\)"),
+    ],
+)
+def test_what_is_refused_says_what_to_write_once_at_the_users_line(asked: Any, says: str) -> None:
+    with pytest.raises(tacit.errors.ProgramError, match=says) as caught:
+        tacit.function(asked).trace(tacit.secret("o", shape=3, dtype=tacit.int8, range=(0, 9)))
+    assert str(caught.value).count("test_numpy_instead.py") == 1
+
+
+def test_public_arrays_are_returned_as_they_are(tmp_path: Path) -> None:
+    def several(x: Any) -> Any:
+        counts = tacit.reveal(np.histogram(x, bins=[0, 1, 2.5]))
+        return counts, np.zeros((2, 0), bool), np.int64(5), np.array(["a", "bc"]), {"n": np.uint64(2**63)}
+
+    plan = tacit.function(several).trace(tacit.secret("alice", shape=3, range=(-9, 9)))
+    plan.save(tmp_path / "a.plan")
+    for one in (plan, tacit.Plan.load(tmp_path / "a.plan")):
+        with tacit.local() as run:
+            (counts, edges), none, five, words, big = run(one, x=[1.5, 2, 0])
+        assert counts.tolist() == [1, 2]
+        assert edges.tolist() == [0, 1, 2.5]
+        assert (edges.dtype, none.dtype, none.shape, words.tolist()) == (float, bool, (2, 0), ["a", "bc"])
+        assert (five, big) == (5, {"n": 2**63})
+    for damaged in [([1], "O", [1]), ([1], "int64", [2]), (["a"], "int64", [1]), ([1], 5, [1])]:
+        with pytest.raises(ValueError, match="damaged"):
+            together(dict(zip(("array", "dtype", "shape"), damaged, strict=True)), [])
+
+
+def test_counts_beyond_the_range_are_public() -> None:
+    plan = tacit.function(lambda k: tacit.reveal(np.bincount(k, minlength=20_000))).trace(
+        tacit.secret("alice", shape=300, dtype=tacit.int8, range=(0, 3))
+    )
+    with tacit.local() as run:
+        got = run(plan, alice=np.arange(300) % 4)
+    assert got.tolist() == [75] * 4 + [0] * 19_996
+    cost = plan.cost(protocol="replicated").protocols["replicated"]
+    assert max(cost.bytes.values()) < 10**6
+
+
+@pytest.mark.parametrize(("rows", "places"), [(70, 64), (41, 100), (1, 5000)])
+@pytest.mark.parametrize("protocol", ["replicated", "gmw"])
+def test_many_places_are_counted_by_digits(rows: int, places: int, protocol: str) -> None:
+    plan = tacit.function(lambda k: tacit.reveal(np.bincount(k, minlength=3))).trace(
+        tacit.secret("alice", shape=rows, dtype=tacit.int32, range=(0, places - 1))
+    )
+    given = np.random.default_rng(rows).integers(0, places, rows)
+    given[0] = places - 1
+    with tacit.local(protocol, debug=True) as run:
+        assert run(plan, k=given).tolist() == np.bincount(given).tolist()
 
 
 def test_inputs_without_a_name_are_refused() -> None:

@@ -147,6 +147,16 @@ QUERIES = [
     "select case ward when 'east' then 1 when 'west' then 2 end as a, days not between 3 and 20 as b "
     "from stays",
     "select id, s.days, p.age from stays s left join people p using (id)",
+    "select case ward when 'east' then 1 when 'west' then 2 else 3 end as g, count(*) as n, "
+    "sum(case id when 3 then days when 4 then 1 end) as d from stays group by 1",
+    # One row beside all others, also if it has no value.
+    "select id, (select max(days) from stays) as x, age - (select min(id) from stays where days > 90) as y "
+    "from people",
+    "select ward, sum(days) * (select count(*) from people) as x, "
+    "sum(id + (select max(id) from people)) as y from stays group by ward",
+    "select ward, count(*) as n, (select max(id) from people) as x from stays group by ward",
+    "select id, (select count(*) from people p where p.id = s.id) as n from stays s",
+    "select days from stays where id in (select id from people where smokes or age > 40)",
 ]
 
 
@@ -236,8 +246,18 @@ def test_random_filters_and_groups() -> None:
         ("select starts_with(ward, 5) as x from stays", "by 5, which is no text"),
         ("select days from stays order by days limit 2.5", "no whole number"),
         ("select days from stays order by days limit 2 offset 0.5", "no whole number"),
-        ("select ward, list(days) as x from stays group by ward", "test_sql.py(.|\\n)*ArrayAgg .* supported"),
-        ("select id, (select max(days) from stays) as x from people", "no table here\\n.*CROSS JOIN"),
+        (
+            "select ward, list(days) as x from stays group by ward",
+            "test_sql.py(.|\\n)*ARRAY_AGG .* supported",
+        ),
+        ("select id, (select days from stays) as x from people", "no table here\\n.*CROSS JOIN"),
+        ("select replace(ward, 'e', 'a') as x from stays", "SQL: REPLACE in .* is not supported"),
+        ("select concat(ward, 'a') as x from stays", "SQL: CONCAT in .* is not supported\n.*x || 'word'"),
+        (
+            "select id from people where exists "
+            "(select 1 from stays where stays.id = people.id and (days > 3 or dose > 3))",
+            "EXISTS in .*\n.*write x IN",
+        ),
         ("select id, age in (select days from stays) as x from people", "IN .* may be null"),
         ("select id from people where not (smokes or age in (select days from stays))", "IN .* may be null"),
         ("select days from stays where not (days > 9 or days in (select age from people))", "IN .* null"),
@@ -246,10 +266,10 @@ def test_random_filters_and_groups() -> None:
         ("select *, count(*) as n from stays group by all", "ALL\n.*name the columns"),
         ("select corr(cost * cost, cost * cost) as x from stays", "int holds at most"),
         ("select ward || ward as w from stays", "puts two columns together"),
-        ("select upper(id) as w from stays", "Upper .* no words that everybody"),
+        ("select upper(id) as w from stays", "UPPER .* no words that everybody"),
         ("select mode(days) as m from stays", "SUM, COUNT, AVG"),
         ("select born + interval 1 year as y from people", "add days"),
-        ("select stddev(distinct days) as s from stays", "Stddev .* is not supported"),
+        ("select stddev(distinct days) as s from stays", "STDDEV .* is not supported"),
         ("select s.id from stays s join people p on s.days < p.age", "joins each row with each"),
         ("select s.id from stays s join stays t on s.id = t.id", "many rows of t may match"),
         ("select id from stays s full join people p using (id)", "not supported"),
@@ -281,13 +301,13 @@ def test_random_filters_and_groups() -> None:
         ("select id from stays group by rollup (id)", "Rollup"),
         ("select distinct ward from stays order by days", "DISTINCT leaves out"),
         ("select days, id as days from stays", "has the name of another"),
-        ("select cast(cost as integer) as c from stays", "Cast .* keep every value"),
-        ("select try_cast(dose as bigint) as c from stays", "TryCast .* keep every value"),
-        ("select cast(dose as decimal(18, 2)) as c from stays", "Cast .* keep every value"),
-        ("select cast(cost as decimal(18, 1)) as c from stays", "Cast .* keep every value"),
-        ("select cast(cost as decimal(5, 2)) as c from stays", "Cast .* keep every value"),
+        ("select cast(cost as integer) as c from stays", "CAST .* keep every value"),
+        ("select try_cast(dose as bigint) as c from stays", "TRY_CAST .* keep every value"),
+        ("select cast(dose as decimal(18, 2)) as c from stays", "CAST .* keep every value"),
+        ("select cast(cost as decimal(18, 1)) as c from stays", "CAST .* keep every value"),
+        ("select cast(cost as decimal(5, 2)) as c from stays", "CAST .* keep every value"),
         ("select try_cast(days * 9 as tinyint) as c from stays", "every value"),
-        ("select cast(ward as date) as c from stays", "Cast"),
+        ("select cast(ward as date) as c from stays", "CAST"),
         ("select distinct on (ward) ward, days from stays", "Distinct .* not supported, ON"),
         ("select days from stays limit 50%", "write LIMIT with a number of rows"),
         ("select days from (select days from stays limit 50%) s where days > 2", "LIMIT with a number"),

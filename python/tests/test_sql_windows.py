@@ -278,6 +278,8 @@ def test_windows_of_tables_are_pandas() -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
+        (lambda s: s.rename(id="x"), r'use rename\({"old": "new"}\)'),
+        (lambda s: s.join(s, left_on="id", right_on="days"), r'on={"id": "cust"} joins by keys of two'),
         (lambda s: s.window("x", "days", "rank", order_by="cost"), "no window of 'rank' of 'days'"),
         (lambda s: s.window("x", None, "rank"), "say order_by"),
         (lambda s: s.window("x", "days", "lag"), "say order_by"),
@@ -291,7 +293,7 @@ def test_windows_of_tables_are_pandas() -> None:
         (lambda s: s.window("x", "days", order_by=["cost", "id"], descending=[True]), "1 directions for 2"),
     ],
 )
-def test_windows_of_tables_that_are_refused(query: Callable[[Table], Table], says: str) -> None:
+def test_methods_of_tables_that_are_refused(query: Callable[[Table], Table], says: str) -> None:
     second = stays(np.random.default_rng(4), 5)
     with pytest.raises(tacit.ProgramError, match=says):
         asked(lambda _, s: query(s), people(np.random.default_rng(0), 2), second)
@@ -382,6 +384,8 @@ def test_texts_have_no_order_in_windows() -> None:
     tacit.sql("select sum(x) over (partition by name) as s from t", t=table)
     with pytest.raises(tacit.ProgramError, match="shared as hashes"):
         tacit.sql("select row_number() over (order by name) as n from t", t=table)
+    with pytest.raises(tacit.ProgramError, match=r"\n  t.name is shared as hashes"):
+        tacit.sql("select x from t order by name", t=table)
     with pytest.raises(tacit.ProgramError, match="shared as hashes"):
         tacit.function(lambda t: tacit.reveal(t.window("n", None, "rank", order_by="name"))).trace(table)
 

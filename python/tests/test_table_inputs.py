@@ -184,11 +184,30 @@ def test_owners_give_several_tables_and_other_inputs() -> None:
             ({"bank": [first, second]}, "bank gives one, factor, two, and the list has 2"),
             ({"bank": first}, "bank gives several"),
             ({"one": first, "bank": [first, 3, second]}, "one of bank is given twice"),
-            ({"one": first, "factor": 3}, "no value is given for two"),
+            ({"one": first, "factor": 3}, "no value is given for table two of bank$"),
+            (
+                {"bonk": first},
+                "called 'bonk'; its inputs are table one of bank, factor of bank, table two of bank$",
+            ),
         ]
         for wrong, says in cases:
             with pytest.raises(tacit.InputError, match=says):
                 run(plan, **wrong)
+
+
+def test_a_parameters_name_wins_over_an_owners() -> None:
+    schema = {"x": tables.integer(0, 9)}
+    first = tacit.table("bank", schema, rows=2, name="shop")
+    second = tacit.table("shop", schema, rows=2, name="own")
+    bank = tacit.secret("shop", dtype=tacit.int32, range=(0, 9))
+
+    @tacit.function
+    def sums(shop: Any, own: Any, bank: Any) -> Any:
+        return [tacit.reveal(one.group_by().agg(x=("x", "sum"))["x"].value + bank) for one in (shop, own)]
+
+    with tacit.local() as run:
+        got = run(sums.trace(first, second, bank), shop={"x": [1, 2]}, own={"x": [3, 4]}, bank=5)
+    assert [one.tolist() for one in got] == [[8], [12]]
 
 
 def test_declarations_that_make_no_sense_are_refused() -> None:
@@ -198,7 +217,10 @@ def test_declarations_that_make_no_sense_are_refused() -> None:
         ({"schema": {"x": tacit.int32}}, "is no type of a column"),
         ({"rows": 0}, "rows=0"),
         ({"unique": "y"}, "has no column 'y'"),
-        ({"schema": {"x": tables.integer(0, 9, null=True)}, "unique": "x"}, "may be null"),
+        (
+            {"schema": {"x": tables.integer(0, 9, null=True)}, "unique": "x"},
+            "may be null(.|\n)*leave null=True out",
+        ),
         ({"owner": "all"}, "can't be an owner"),
     ]
     for options, says in cases:
@@ -226,7 +248,10 @@ def test_the_command_reads_tables(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "column 'id', row 2: '300' is beyond what is declared" in done.stderr
     done = command(*run, f"shop={tmp_path}/bank.csv")
-    assert "no table called 'shop'; its tables are: bank.bank" in done.stderr
+    assert (
+        "no table called 'shop'; its tables are: bank.bank; an array is read from a NumPy file (.npy"
+        in done.stderr
+    )
 
 
 def test_a_plan_with_another_schema_is_no_plan(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tacit
@@ -61,6 +61,7 @@ CLASSIFIERS = [
     GradientBoostingClassifier(n_estimators=5, random_state=0),
     HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=8, min_samples_leaf=5, random_state=0),
     make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+    make_pipeline(MinMaxScaler(), RobustScaler(), DecisionTreeClassifier(random_state=0)),
 ]
 REGRESSORS = [
     DecisionTreeRegressor(max_depth=4, random_state=0),

@@ -75,6 +75,8 @@ def checked(node: exp.Expr) -> None:
     known = _ARGUMENTS.get(type(node), set()) | {"this", "expression", "expressions"}
     for part, value in node.args.items():
         if value and part not in known:
+            if type(node) not in _ARGUMENTS and isinstance(node, exp.Func):
+                raise refused(node)  # Its parts have names of sqlglot's alone.
             raise refused(
                 node, f"has a part that is not supported, {part.upper().strip('_')}", _PARTS.get(part)
             )
@@ -127,7 +129,9 @@ def refused(node: exp.Expr, why: str = "is not supported", hint: str | None = No
     text = node.sql(dialect="duckdb")
     shown = text if len(text) < 80 else f"{text[:77]}..."
     hint = hint or kind or "docs/tables.md lists what works; compute it with methods of tables"
-    return fault(ProgramTypeError, f"SQL: {type(node).__name__} in `{shown}` {why}", hint)
+    call, is_call, _ = text.partition("(")
+    name = call if isinstance(node, exp.Func) and is_call and call.isidentifier() else type(node).__name__
+    return fault(ProgramTypeError, f"SQL: {name} in `{shown}` {why}", hint)
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:

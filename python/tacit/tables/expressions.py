@@ -282,8 +282,6 @@ class Expressions:
         raise refused(node)
 
     def _case(self, node: exp.Case) -> Column:
-        if node.this is not None:
-            raise refused(node, hint="write CASE WHEN x = 1 THEN ... for each value")
         result = self._or_null(node.args.get("default"))
         for branch in reversed(node.args["ifs"]):
             result = choose(self.column(branch.this), self._or_null(branch.args["true"]), result)

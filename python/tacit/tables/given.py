@@ -31,9 +31,13 @@ def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[s
             # Rows are checked and put in order as wholes.
             name = columns[key].name
             raise InputError(f"{key} is an array of the table {name}: give the table, {name}=frame")
-        own = [schema for schema in tables if schema.owner == key]
+        others = [one for one in inputs if one.name == key and one.owner != key]
+        is_elsewhere = any(schema.name == key and schema.owner != key for schema in tables)
+        own = [schema for schema in tables if schema.owner == key and not is_elsewhere]
         named = [schema for schema in tables if schema.name == key]
-        if own:
+        if own and len(others) == 1:
+            _merge(made, others[0].owner, {key: value})
+        elif own:
             _merge(made, key, _of_owner(inputs, own, key, value))
         elif len(named) == 1:
             _merge(made, named[0].owner, encoded(named[0], value))
@@ -43,6 +47,18 @@ def with_tables(inputs: Sequence[Input], tables: Sequence[Schema], given: dict[s
         else:
             made[key] = value
     return made
+
+
+def titles(inputs: Sequence[Input], tables: Sequence[Schema]) -> list[str]:
+    """What inputs are called, with tables as wholes."""
+    table_of = {name: schema for schema in tables for name in schema.inputs()}
+    names = (
+        f"table {table_of[one.name].name} of {one.owner}"
+        if one.name in table_of
+        else f"{one.name} of {one.owner}"
+        for one in inputs
+    )
+    return list(dict.fromkeys(names))
 
 
 def read_for(structure: str, name: str, path: Path) -> list[tuple[str, Public]]:
@@ -59,7 +75,8 @@ def read_for(structure: str, name: str, path: Path) -> list[tuple[str, Public]]:
     if len(found) != 1:
         known = ", ".join(f"{schema.owner}.{schema.name}" for schema in schemas) or "none"
         why = "several tables" if found else "no table"
-        raise InputError(f"{path}: the plan has {why} called {name!r}; its tables are: {known}")
+        hint = "" if found else "; an array is read from a NumPy file (.npy, np.save)"
+        raise InputError(f"{path}: the plan has {why} called {name!r}; its tables are: {known}{hint}")
     (schema,) = found
     arrays = encoded(schema, path)
     return [(f"{schema.owner}.{one}", public(array)) for one, array in arrays.items()]

@@ -15,6 +15,7 @@ from tacit.tables.expressions import AGGREGATES, Expressions
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
 from tacit.tables.over import with_windows
+from tacit.tables.sorting import refuse_texts
 
 if TYPE_CHECKING:
     import contextlib
@@ -270,7 +271,7 @@ class Query:
         inner = (condition.this if negated else condition).unnest()
         query = inner.args.get("query") if isinstance(inner, exp.In) else None
         if query is None:
-            raise refused(condition, hint="write it as a join")
+            raise refused(condition, hint="write x IN (SELECT y FROM ... WHERE ...), or a join")
         assert isinstance(inner, exp.In)
         other = self.table(query)
         value = self._expressions(table).column(inner.this)
@@ -301,8 +302,7 @@ class Query:
         calls: dict[str, exp.Expr] = {}
         after = [*outputs, *hidden, *([qualify] if qualify is not None else [])]
         for part in [*after, *([having] if having is not None else [])]:
-            inner = part.find(exp.Query)
-            if inner is not None:
+            if (inner := part.find(exp.Query)) is not None:
                 raise refused(inner, "is no table here", "join it: CROSS JOIN (SELECT ...); IN is of WHERE")
             for call in part.find_all(exp.AggFunc):
                 if not isinstance(call.parent, (exp.Window, exp.IgnoreNulls, exp.RespectNulls)):
@@ -343,16 +343,16 @@ class Query:
         for one in ordered:
             name = _output_name(one.this)
             if name not in columns:
-                name = f"{shown} {len(order)}"
+                text, name = name.replace('"', ""), f"{shown} {len(order)}"
                 columns[name] = expressions.column(one.this)
+                refuse_texts(text, columns[name])
             order.append(name)
         result = _with_columns(table, columns)
         if node.args.get("distinct"):
             if len(columns) > len(shown):
                 raise refused(node.args["order"], "is by what DISTINCT leaves out", "select it, too")
             result = result.distinct()
-        ended = self._ended(result, node, order)
-        return ended.select(*shown)
+        return self._ended(result, node, order).select(*shown)
 
     def _aggregated(
         self,

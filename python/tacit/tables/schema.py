@@ -211,7 +211,10 @@ def table(
             )
         if columns[column].null:
             raise fault(
-                ProgramError, f"{name}.{column} may be null, and rows are told apart or ordered by it"
+                ProgramError,
+                f"{name}.{column} may be null, and rows are told apart or ordered by it",
+                "leave null=True out if there is a value in each row, or leave the column out of unique= and "
+                "order=",
             )
     return SecretTable(Schema(name, owner, columns, rows, keys, ordered))
 

@@ -79,12 +79,19 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
     try:
         import sqlglot
         from sqlglot.errors import SqlglotError
-        from sqlglot.optimizer import optimize
+        from sqlglot.optimizer.optimizer import RULES, optimize
+        from sqlglot.optimizer.unnest_subqueries import unnest_subqueries
     except ImportError:
         raise fault(ProgramError, "tacit.sql needs sqlglot", 'pip install "sqlglot>=30,<31"') from None
     from tacit.tables.constructs import checked_clauses
     from tacit.tables.query import Query, check_tables
-    from tacit.tables.written import of_some_rows, with_bare_exists, with_names, written_out
+    from tacit.tables.written import (
+        of_some_rows,
+        with_bare_exists,
+        with_names,
+        with_rows_in_brackets,
+        written_out,
+    )
 
     schema: dict[str, object] = {name: _schema(table.schema) for name, table in tables.items()}
     try:
@@ -94,7 +101,9 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
             read = with_bare_exists(with_names(read)).transform(of_some_rows).transform(written_out)
         # The optimiser leaves some parts out.
         checked_clauses(read)
-        optimised = optimize(read, schema=schema, dialect="duckdb")
+        before = RULES.index(unnest_subqueries)
+        rules = (*RULES[:before], with_rows_in_brackets, *RULES[before:])
+        optimised = optimize(read, schema=schema, dialect="duckdb", rules=rules)
     except SqlglotError as error:
         # Terminals underline what it is about.
         text = re.sub(r"\x1b\[\d*m", "", str(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeAlias, overload
 
 from tacit._functions import concatenate
 from tacit._handles import Unknown
@@ -134,8 +134,10 @@ class Table(Unknown):
         names = flattened(names)
         return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
-    def rename(self, names: Mapping[str, str]) -> Table:
+    def rename(self, names: Mapping[str, str] | None = None, **others: Never) -> Table:
         """Columns called otherwise: `{"old": "new"}`. Free."""
+        if names is None or others:
+            raise fault(ProgramTypeError, "rename takes a dict of names", 'use rename({"old": "new"})')
         for name in names:
             self[name]
         changed = {name: names.get(name, name) for name in self.columns}
@@ -239,6 +241,7 @@ class Table(Unknown):
         *,
         matches: int | None = None,
         suffix: str = "_right",
+        **others: Never,
     ) -> Table:
         """Rows of two tables that have the same values in some columns.
 
@@ -254,9 +257,16 @@ class Table(Unknown):
             matches: A bound on how many rows of `other` have the same value. If there are more, the run says
                 so instead of giving a result.
             suffix: What is added to names of `other` that are here, too.
+            others: Nothing: pandas has more.
         """
         from tacit.tables.joins import joined
 
+        if others:
+            raise fault(
+                ProgramTypeError,
+                f"join takes no {', '.join(others)}",
+                'on={"id": "cust"} joins by keys of two names, as other.rename({"cust": "id"}) does first',
+            )
         return joined(self, other, on, how, matches, suffix)
 
     def group_by(self, *keys: str | Sequence[str], groups: int | None = None) -> Grouped:

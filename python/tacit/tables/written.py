@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from tacit.tables.constructs import refused
+from tacit.tables.constructs import refused, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,23 @@ def with_bare_exists(query: exp.Expr) -> exp.Expr:
     return query
 
 
+def with_rows_in_brackets(expression: exp.Expr) -> exp.Expr:
+    """A query whose SELECT shows subqueries of one row in brackets: the optimiser joins what isn't alone."""
+    for node in expression.find_all(exp.Select):
+        for inner in [one.unalias() for one in node.expressions]:
+            if isinstance(inner, exp.Subquery) and _is_row(inner.this):
+                inner.replace(exp.Paren(this=inner.copy()))
+    return expression
+
+
+def _is_row(query: exp.Expr) -> bool:
+    """Whether this is a query of one value in one row, which is about no table outside."""
+    if not isinstance(query, exp.Select) or query.args.get("group") is not None or len(query.selects) != 1:
+        return False
+    own = {one.alias_or_name for one in query.find_all(exp.Table, exp.Subquery)}
+    return query.selects[0].find(exp.AggFunc) is not None and sources_of(query) <= own
+
+
 def of_some_rows(node: exp.Expr) -> exp.Expr:
     """An aggregate of the rows for which a condition holds, as one of values that are null elsewhere."""
     if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
@@ -66,7 +83,15 @@ def of_some_rows(node: exp.Expr) -> exp.Expr:
 
 
 def written_out(node: exp.Expr) -> exp.Expr:
-    """Windows that have a name in each place; variances, correlations and bools by other aggregates."""
+    """Windows that have a name in each place; variances, correlations and bools by other aggregates.
+
+    And CASE of a value by comparisons with it.
+    """
+    if isinstance(node, exp.Case) and node.this is not None:
+        for branch in node.args["ifs"]:
+            equal = exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(branch.this.copy()))
+            branch.set("this", equal)
+        node.set("this", None)
     if isinstance(node, exp.ArrayAgg):
         # The optimiser makes others, for which their ends stand.
         raise refused(node)
