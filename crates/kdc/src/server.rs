@@ -6,10 +6,10 @@ pub(crate) mod node;
 mod tests;
 
 pub use crate::failure::Failure;
-pub(crate) use compare::{kept, padded};
+pub(crate) use compare::padded;
 #[cfg(test)]
 pub(crate) use node::Deviation;
-pub(crate) use node::{BATCHES, Node, ORDERED, REFUSED, log, now};
+pub(crate) use node::{BATCHES, Node, ORDERED, REFUSED, kept, log, now};
 
 use crate::batch::{self, RUNS_EACH};
 use crate::exchange::Memory;

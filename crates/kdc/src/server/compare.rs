@@ -1,6 +1,6 @@
 //! Servers hold what they know of principals against what the others do, and drop what is kept of orders that came to nothing.
 
-use super::node::{MEET, Node, lock, log, now};
+use super::node::{MEET, Node, kept, lock, log, now};
 use crate::failure::Failure;
 use crate::lists::{Reader, Settled};
 use crate::programs::{TOLD, Task, given, to_bits, to_bytes};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
-use tacit::{Fill, Listed, Standing, Wanted};
+use tacit::{Fill, Wanted};
 
 /// How often servers hold what they know of principals against what the others do.
 const LISTS: Duration = Duration::from_mins(1);
@@ -108,12 +108,6 @@ impl Node {
             thread::sleep(LISTS);
         }
     }
-}
-
-/// The names of values that are there.
-pub(crate) fn kept(listed: Vec<Listed>) -> BTreeSet<String> {
-    let there = listed.into_iter().filter(|listed| listed.standing != Standing::Dropped);
-    there.map(|listed| listed.about.name).collect()
 }
 
 /// What a server tells at a time, filled up.

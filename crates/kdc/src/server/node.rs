@@ -1,6 +1,5 @@
 //! What all threads of a server share: it runs steps with the other servers, and carries out orders.
 
-use super::compare::kept;
 use crate::circuits::drawn_bytes;
 use crate::exchange::{Memory, Wiped};
 use crate::failure::Failure;
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tacit::program::Value;
-use tacit::{Asker, Error, Fill, Wanted};
+use tacit::{Asker, Error, Fill, Listed, Standing, Wanted};
 use zeroize::Zeroizing;
 
 /// How long a server waits for the others to want a run that it wants: they have been sent the same at the same time.
@@ -259,6 +258,12 @@ impl Node {
         log(format_args!("order: {told}"));
         format!("{}: {told}", self.name).into_bytes()
     }
+}
+
+/// The names of values that are there.
+pub(crate) fn kept(listed: Vec<Listed>) -> BTreeSet<String> {
+    let there = listed.into_iter().filter(|listed| listed.standing != Standing::Dropped);
+    there.map(|listed| listed.about.name).collect()
 }
 
 /// The records of keys of which no share is here, with a line for the log.
