@@ -17,6 +17,8 @@ is `{"array": [5, 6], "dtype": "<i8", "shape": [2]}`. A revealed table is a dict
 
 _PLAIN = (str, bool, int, float, type(None))
 
+_DAMAGED = "the structure of the results is damaged"
+
 _ELEMENTS = "biufU"
 """Kinds of public arrays that can be returned."""
 
@@ -63,12 +65,13 @@ def _array(elements: list[Any], dtype: object, shape: list[Any]) -> Any:
     import numpy as np
 
     try:
-        made = np.array(elements, dtype=np.dtype(str(dtype)))
-        if made.dtype.kind in _ELEMENTS:
-            return made.reshape(shape)
+        known = np.dtype(str(dtype))
+        if known.kind in _ELEMENTS:
+            # Texts take the room of the longest: how long a file says that they are is of no account.
+            return np.array(elements, dtype=np.str_ if known.kind == "U" else known).reshape(shape)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError("an array of the results is damaged")
+    raise ValueError(_DAMAGED)
 
 
 def together(structure: Structure, outputs: list[Any]) -> Any:
@@ -96,7 +99,7 @@ def together(structure: Structure, outputs: list[Any]) -> Any:
             return _array(elements, dtype, shape)
         case {"value": value} if isinstance(value, _PLAIN):
             return value
-    raise ValueError("the structure of the results is damaged")
+    raise ValueError(_DAMAGED)
 
 
 def output_paths(structure: Structure) -> dict[int, str]:

@@ -176,6 +176,10 @@ def test_public_arrays_are_returned_as_they_are(tmp_path: Path) -> None:
     for damaged in [([1], "O", [1]), ([1], "int64", [2]), (["a"], "int64", [1]), ([1], 5, [1])]:
         with pytest.raises(ValueError, match="damaged"):
             together(dict(zip(("array", "dtype", "shape"), damaged, strict=True)), [])
+    # As long as its texts, whatever is said of them.
+    made = together({"array": ["ab", "c"], "dtype": f"<U{1 << 28}", "shape": [2]}, [])
+    assert made.tolist() == ["ab", "c"]
+    assert made.nbytes == 16
 
 
 def test_counts_beyond_the_range_are_public() -> None:

@@ -129,7 +129,7 @@ def test_a_result_that_is_no_number_is_not_saved(tmp_path: Path) -> None:
 
 RESULTS: list[Any] = [
     None, 5, {}, {"tup": []}, {"outputs": [9]}, {"outputs": []}, {"outputs": [True]}, {"tuple": [7]},
-    {"dict": [[[], {"value": 1}]]}, {"dict": [1]}, {"value": []},
+    {"dict": [[[], {"value": 1}]]}, {"dict": [1]}, {"value": []}, {"array": [1], "dtype": "O", "shape": [1]},
 ]  # fmt: skip
 
 
