@@ -2,6 +2,7 @@
 
 use crate::demand::{demand_of_arms, shared};
 use crate::macs::{Keys, Macs};
+use crate::planted::{Mistake, planted};
 use crate::preprocessing::Manner;
 use crate::state::{Party, lost};
 use std::sync::Arc;
@@ -197,7 +198,7 @@ impl Engine for AdditiveEngine {
     fn check(&mut self) -> Result<(), Error> {
         self.0.checks -= 1;
         if self.0.manner.is_authenticated() {
-            return self.0.check_macs();
+            return if planted(Mistake::ResultsUnchecked) { Ok(()) } else { self.0.check_macs() };
         }
         if self.0.checks == 0 { Ok(self.0.session.compare_draws(&[])?) } else { Ok(()) }
     }

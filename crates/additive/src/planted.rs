@@ -13,6 +13,8 @@ pub enum Mistake {
     OutputsForOneUnrecorded,
     /// What is opened in the middle of a run isn't checked.
     OpeningsUnrecorded,
+    /// What was opened isn't checked before results are told.
+    ResultsUnchecked,
     /// The coin for the weights of outputs is tossed before their shares are sent.
     CoinEarly,
     /// Commitments of a check are opened without the others' word that they hold all of them.

@@ -8,7 +8,7 @@ use tacit_engine::Protocol;
 use tacit_net::Frame;
 use tacit_program::plan::{Builder, Domain, Local, Modulus, OpKind, Opening, Plan, Public, To};
 use tacit_session::step;
-use tacit_testkit::{Case, Draws, Fate, World};
+use tacit_testkit::{Case, Draws, Fate, Run, World};
 
 /// How the honest party's run ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +29,11 @@ fn plan() -> Plan {
     build.input(owner, x);
     build.output(x, To::All);
     build.finish()
+}
+
+/// Nobody attacks.
+pub(crate) fn nothing(protocol: &'static dyn Protocol) -> Run {
+    Case::new(protocol, 2, opened(), &[vec![5, 0, 6, 0, 7, 0]]).run(&Draws::fixed(1))
 }
 
 /// The second of two parties attacks.

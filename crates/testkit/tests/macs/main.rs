@@ -10,12 +10,13 @@ use tacit_engine::Protocol;
 use tacit_engine::planted::Mistake as EngineMistake;
 use tacit_program::Modulus;
 use tacit_program::plan::Domain;
-use tacit_testkit::Altered;
+use tacit_session::step;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::conformance::{self, Subject, views};
 use tacit_testkit::links::Medium;
 use tacit_testkit::macs::{order, sorts};
 use tacit_testkit::tenants::MACS;
+use tacit_testkit::{Altered, Run};
 
 use rushing::{End, Keys};
 
@@ -221,6 +222,21 @@ fn openings_in_the_middle_that_are_not_checked_give_wrong_outputs() {
     let unchecked = mistaken(&[Mistake::OpeningsUnrecorded]);
     assert_eq!(attack::an_error_in_an_opening(unchecked), attack::End::WrongOutput);
     assert_eq!(attack::an_error_in_an_opening(&MACS), attack::End::Noticed);
+}
+
+/// Whatever leads there, an engine lets no share of a result go as long as something is unchecked.
+#[test]
+fn no_result_is_told_before_what_was_opened_is_checked() {
+    let told = |run: &Run| run.trace.deliveries().iter().any(|delivery| delivery.at.part == step::OUTPUT);
+    let run = attack::nothing(mistaken(&[Mistake::ResultsUnchecked]));
+    assert!(!told(&run));
+    for ending in run.endings.iter().flatten() {
+        let error = ending.result.as_ref().expect_err("it isn't checked").to_string();
+        assert!(error.contains("isn't checked yet"), "{error}");
+    }
+    let run = attack::nothing(&MACS);
+    assert!(told(&run));
+    run.outcomes();
 }
 
 #[test]
