@@ -81,7 +81,7 @@ impl Mesh {
     /// busy is here, and is taken in before anybody is late, unless there is no end of it.
     fn next_by(&mut self, from: usize, aside: bool, deadline: Duration) -> Result<Option<Frame>, Error> {
         let start = self.transport.now();
-        let mut overdue = 0;
+        let (mut overdue, mut is_over) = (0, false);
         let failure = loop {
             self.alive()?;
             if let Some(frame) = self.pop(from, aside) {
@@ -90,6 +90,9 @@ impl Mesh {
             if !self.peers[from].is_present() {
                 break gone_early();
             }
+            if is_over {
+                break ErrorKind::Silent { after: self.transport.now().saturating_sub(start) };
+            }
             let left = deadline.saturating_sub(self.transport.now());
             let event = self.transport.poll(left.min(GLANCE));
             let now = self.transport.now();
@@ -97,16 +100,10 @@ impl Mesh {
             // end of the run.
             self.sound(now);
             overdue += usize::from(left.is_zero());
-            let is_last = if event.is_some() { overdue > BURST } else { now >= deadline };
+            is_over = if event.is_some() { overdue > BURST } else { now >= deadline };
             // Whoever is late, what was taken off a link is another one's, perhaps, and would be lost.
             if let Some((peer, event)) = event {
                 self.heed(peer, event, now)?;
-            }
-            if is_last {
-                match self.pop(from, aside) {
-                    Some(frame) => return Ok(Some(frame)),
-                    None => break ErrorKind::Silent { after: now.saturating_sub(start) },
-                }
             }
         };
         self.fault(from, failure)?;
