@@ -66,16 +66,7 @@ pub(crate) fn is_destroyed(uses: &Uses, epoch: Epoch) -> bool {
     uses.get(&(epoch, WHOLE)).is_some_and(|used| used.next == Used::DESTROYED)
 }
 
-/// Drops what is said of single shelves of an epoch that is destroyed.
-pub(crate) fn forget_shelves(uses: &mut Uses, epoch: Epoch) {
-    let shelves: Vec<(Epoch, u64)> =
-        uses.range((epoch, WHOLE + 1)..=(epoch, u64::MAX)).map(|(shelf, _)| *shelf).collect();
-    for shelf in shelves {
-        uses.remove(&shelf);
-    }
-}
-
-/// The same of all epochs that are destroyed. What holds for an epoch as a whole comes first.
+/// Drops what is said of single shelves of epochs that are destroyed. What holds for an epoch as a whole comes first.
 pub(crate) fn forget_destroyed(uses: &mut Uses) {
     let mut destroyed = None;
     uses.retain(|(epoch, shelf), used| {

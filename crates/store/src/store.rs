@@ -301,7 +301,7 @@ impl Store {
         let destroyed = Used { next: Used::DESTROYED, ..self.used(epoch, WHOLE) };
         let noted = self.note((epoch, WHOLE), destroyed);
         self.uses.insert((epoch, WHOLE), destroyed);
-        ledger::forget_shelves(&mut self.uses, epoch);
+        ledger::forget_destroyed(&mut self.uses);
         self.epochs.remove(&epoch);
         let spent = self.set_aside(epoch);
         match noted {
