@@ -116,6 +116,8 @@ pub enum Mistake {
     SilenceAborts,
     /// An abort of `P_0` counts without its proof.
     AbortWithoutProof,
+    /// An opening is taken whatever was committed to.
+    OpeningsUnchecked,
     /// No mistake: batches have 64 products at most, so that tests have many.
     SmallBatches,
 }

@@ -14,7 +14,7 @@ use tacit_net::{Frame, Limits};
 use tacit_program::cost::Phase;
 use tacit_program::{Builder, Dtype, Program, Range, Recipient};
 use tacit_testkit::conformance::attacks;
-use tacit_testkit::conformance::order::{self, Release};
+use tacit_testkit::conformance::order::{Release, held_to};
 use tacit_testkit::conformance::{self, Subject};
 use tacit_testkit::links::Medium;
 use tacit_testkit::{Case, Draws, Fate, Run, with_parameters};
@@ -220,44 +220,54 @@ fn outputs_that_do_not_fit_in_an_inbox_are_refused_before_inputs() {
     }
 }
 
-/// What has to be where before what. What evaluators open waits for a time in which no valid abort comes, not for messages: of
-/// that, the attack programs are the test.
-const ORDER: [Release; 4] = [
-    Release {
-        what: "the verdict, which starts P0's clock",
-        after: "both evaluators' words, at P0",
-        is: |sent| sent.at.part == step::FAIR_VERDICT,
-        waits_for: |released, held| held.at.part == step::ACCEPT && held.to == released.from,
-    },
-    Release {
-        what: "that an evaluator is ready",
-        after: "the verdict and the other's word, at the evaluator",
-        is: |sent| sent.at.part == step::FAIR_READY,
-        waits_for: |released, held| {
-            matches!(held.at.part, step::ACCEPT | step::FAIR_VERDICT) && held.to == released.from
+/// What has to be where before what, where `P0` is the party of that number. What evaluators open waits for a time in which no
+/// valid abort comes, not for messages: of that, the attack programs are the test.
+const fn order<const FIRST: usize>() -> [Release; 4] {
+    [
+        Release {
+            what: "the verdict, which starts P0's clock",
+            after: "both evaluators' words, at P0",
+            is: |sent| sent.at.part == step::FAIR_VERDICT,
+            waits_for: |released, held| held.at.part == step::ACCEPT && held.to == released.from,
         },
-    },
-    Release {
-        what: "an evaluator's commitment",
-        after: "that the other one is ready, at the evaluator",
-        is: |sent| sent.at.part == step::FAIR_COMMITMENT,
-        waits_for: |released, held| held.at.part == step::FAIR_READY && held.to == released.from,
-    },
-    Release {
-        what: "P0's openings",
-        after: "both commitments, at P0",
-        is: |sent| sent.from == 0 && matches!(sent.at.part, step::FAIR_OPENING | step::OUTPUT),
-        waits_for: |released, held| held.at.part == step::FAIR_COMMITMENT && held.to == released.from,
-    },
-];
+        Release {
+            what: "that an evaluator is ready",
+            after: "the verdict and the other's word, at the evaluator",
+            is: |sent| sent.at.part == step::FAIR_READY,
+            waits_for: |released, held| {
+                matches!(held.at.part, step::ACCEPT | step::FAIR_VERDICT) && held.to == released.from
+            },
+        },
+        Release {
+            what: "an evaluator's commitment",
+            after: "that the other one is ready, at the evaluator",
+            is: |sent| sent.at.part == step::FAIR_COMMITMENT,
+            waits_for: |released, held| held.at.part == step::FAIR_READY && held.to == released.from,
+        },
+        Release {
+            what: "P0's openings",
+            after: "both commitments, at P0",
+            is: |sent| sent.from == FIRST && matches!(sent.at.part, step::FAIR_OPENING | step::OUTPUT),
+            waits_for: |released, held| held.at.part == step::FAIR_COMMITMENT && held.to == released.from,
+        },
+    ]
+}
 
+/// In every order of roles, where the first letter is the party that plays `P0`.
 #[test]
 fn nothing_is_released_early() {
-    let cases = [&Astra::FAIR, &Astra::FAIR_GARBLED].map(|protocol| {
-        let program = program(3, "P1", "P0");
-        lowered(protocol, &program)
-    });
-    order::held_to(&cases, &ORDER, 1);
+    for (roles, order) in [
+        ("012", order::<0>()),
+        ("021", order::<0>()),
+        ("102", order::<1>()),
+        ("120", order::<1>()),
+        ("201", order::<2>()),
+        ("210", order::<2>()),
+    ] {
+        let cases = [&Astra::FAIR, &Astra::FAIR_GARBLED]
+            .map(|protocol| lowered(with_parameters(protocol, &[("roles", roles)]), &program(3, "P1", "P0")));
+        held_to(&cases, &order, 1);
+    }
 }
 
 #[test]

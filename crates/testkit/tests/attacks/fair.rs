@@ -36,6 +36,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         attack("P1 claims that P0 aborted", claimed_abort),
         attack("P1 commits to another value", other_commitment),
         attack("P0 promises P1 another mask", other_promise),
+        attack("P1 opens another output to P0", other_output),
         attack("P1 makes P0 abort, whose link is reset", lost_abort),
         attack("P1 makes P2 end, whose link is reset", lost_opening),
         attack("P1 opens nothing, and P2's link is held", large_outputs),
@@ -424,6 +425,17 @@ fn other_promise(version: Version, seed: u64) -> Outcome {
         Box::new(|to, frame, now| match (frame.at.part, to) {
             (step::FAIR_PROMISE, 1) => as_is(to, flipped(frame), now),
             (step::FAIR_OPENING | step::OUTPUT, _) => vec![],
+            _ => as_is(to, frame, now),
+        }),
+    )
+}
+
+/// `P_0` would add what `P_1` opens to what it has, though `P_2` opens what was promised.
+fn other_output(version: Version, seed: u64) -> Outcome {
+    Scene::new(version, seed, None, &[Mistake::OpeningsUnchecked]).play(
+        1,
+        Box::new(|to, frame, now| match (frame.at.part, to) {
+            (step::OUTPUT, 0) => as_is(to, flipped(frame), now),
             _ => as_is(to, frame, now),
         }),
     )
