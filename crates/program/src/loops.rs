@@ -43,17 +43,18 @@ pub(crate) fn find(nodes: &[Node]) -> Result<Vec<Loop>, (usize, Fault)> {
                 return Err(wrong("its states have to be made for it"));
             }
         }
-        if results.iter().any(|result| states.contains(result)) {
-            return Err(wrong("a result can't be a state as it is"));
-        }
         if loops.len() >= MAX_LOOPS {
             return Err((place, Fault::TooMany { what: "repeated bodies", limit: MAX_LOOPS }));
         }
         let Some(first) = states.iter().map(|state| state.index()).min() else {
             return Err(wrong("it needs a state"));
         };
-        if states.iter().any(|state| state.index() >= first + states.len()) {
+        let all = first..first + states.len();
+        if states.iter().any(|state| !all.contains(&state.index())) {
             return Err(wrong("its states have to come first"));
+        }
+        if results.iter().any(|result| all.contains(&result.index())) {
+            return Err(wrong("a result can't be a state as it is"));
         }
         let carry = states.iter().copied().zip(results.iter().copied()).collect();
         loops.push(Loop { body: first..place, times, carry });

@@ -213,6 +213,15 @@ impl Program {
         })
     }
 
+    /// The line of the first range that is assumed of a number that depends on others, as [`Program::depending_on`] has it, and
+    /// that a run looks at: all learn whether it holds.
+    pub fn watched_of(&self, depends: &[bool]) -> Option<&Source> {
+        let mut watched = self.nodes.iter().zip(depends).filter(|(node, depends)| {
+            **depends && matches!(node.operation, Operation::Assume { watched: true, .. })
+        });
+        watched.next().map(|(node, _)| &self.sources[node.source as usize])
+    }
+
     /// The outputs, in the order in which they were revealed.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs

@@ -26,14 +26,9 @@ impl Builder {
     ) -> Result<NodeId, ProgramError> {
         self.kept_name(name)?;
         let ty = self.declaration(kind, shape, range)?;
-        let is_same = |id: &NodeId| match &self.nodes[id.index()].operation {
-            Operation::Kept { name: other } => other == name,
-            _ => false,
-        };
-        if self.kept.iter().any(is_same) {
-            return Err(self.fault(Fault::KeptTwice { does: "reads", name: name.to_owned() }));
-        }
+        self.is_first("reads", name)?;
         let id = self.append(Operation::Kept { name: name.to_owned() }, vec![], ty)?;
+        self.others.insert(("reads", name.to_owned()));
         self.kept.push(id);
         Ok(id)
     }
@@ -50,9 +45,7 @@ impl Builder {
         for learner in uses.learners.iter().flatten() {
             self.named("a role", learner)?;
         }
-        if self.keeps.iter().any(|keep| keep.name == name) {
-            return Err(self.fault(Fault::KeptTwice { does: "keeps", name: name.to_owned() }));
-        }
+        self.is_first("keeps", name)?;
         let learners = uses.learners.as_ref().map_or(0, Vec::len);
         if uses.programs.len().max(uses.writers.len()).max(learners) > MAX_USES {
             return Err(self.fault(Fault::TooMany { what: "uses of a kept value", limit: MAX_USES }));
@@ -60,7 +53,16 @@ impl Builder {
         if self.keeps.len() >= MAX_NODES {
             return Err(self.fault(Fault::TooMany { what: "kept values", limit: MAX_NODES }));
         }
+        self.others.insert(("keeps", name.to_owned()));
         self.keeps.push(Keep { node: id, name: name.to_owned(), uses, source: self.here });
+        Ok(())
+    }
+
+    /// Refuses a second one of a name that the program reads, keeps or knows.
+    pub(super) fn is_first(&self, does: &'static str, name: &str) -> Result<(), ProgramError> {
+        if self.others.contains(&(does, name.to_owned())) {
+            return Err(self.fault(Fault::KeptTwice { does, name: name.to_owned() }));
+        }
         Ok(())
     }
 

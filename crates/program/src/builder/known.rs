@@ -22,14 +22,9 @@ impl Builder {
         self.named("what all parties know", name)?;
         let ty = self.declaration(Dtype::Bool, shape, None)?;
         shape::check(shape).map_err(|fault| self.fault(fault))?;
-        let is_same = |id: &NodeId| match &self.nodes[id.index()].operation {
-            Operation::Known { name: other } => other == name,
-            _ => false,
-        };
-        if self.known.iter().any(is_same) {
-            return Err(self.fault(Fault::KeptTwice { does: "knows", name: name.to_owned() }));
-        }
+        self.is_first("knows", name)?;
         let id = self.append(Operation::Known { name: name.to_owned() }, vec![], ty)?;
+        self.others.insert(("knows", name.to_owned()));
         self.known.push(id);
         Ok(id)
     }

@@ -74,6 +74,8 @@ pub struct Builder {
     here: u32,
     /// Owners and names of inputs.
     names: HashSet<(String, String)>,
+    /// Names of what the program reads, keeps and knows.
+    others: HashSet<(&'static str, String)>,
 }
 
 impl Default for Builder {
@@ -92,7 +94,8 @@ impl Builder {
     pub(crate) fn with_sources(sources: Vec<Source>) -> Self {
         let (nodes, inputs, kept, known) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (outputs, keeps) = (Vec::new(), Vec::new());
-        Self { nodes, inputs, kept, known, outputs, keeps, sources, here: 0, names: HashSet::new() }
+        let (names, others) = (HashSet::new(), HashSet::new());
+        Self { nodes, inputs, kept, known, outputs, keeps, sources, here: 0, names, others }
     }
 
     /// Says which line of the user's the next nodes come from.
