@@ -89,8 +89,9 @@ impl KeptFolder {
     /// another; [`Error::File`].
     pub fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
         files::folder(path)?;
-        let names = own_names(path)?;
+        own_names(path)?;
         let lock = files::lock(&path.join(LOCK))?;
+        let names = own_names(path)?;
         let has_own = files::exists(&path.join(OWN_KEY))?;
         if key.is_some() == has_own && (has_own || files::exists(&path.join(INDEX))?) {
             return Err(Error::SealedUnder { path: path.to_owned(), is_own: has_own });
@@ -100,8 +101,19 @@ impl KeptFolder {
             None => own_key(path)?,
         });
         let has_index = files::exists(&path.join(INDEX))?;
+        // A folder has an index before it has anything else: shares without one are those of a copy that isn't whole.
+        if !has_index && names.iter().any(|name| is_value(stem(name))) {
+            return Err(changed(
+                path,
+                INDEX,
+                Malformed::Meaning("it is gone, and shares of values are there"),
+            ));
+        }
         let entries = if has_index { read_index(path, &key)? } else { Vec::new() };
-        let folder = Self { path: path.to_owned(), key, entries, closed: false, _lock: lock };
+        let mut folder = Self { path: path.to_owned(), key, entries, closed: false, _lock: lock };
+        if !has_index {
+            folder.change(Vec::new())?;
+        }
         folder.erase_unnamed(&names)?;
         Ok(folder)
     }

@@ -76,6 +76,22 @@ fn a_changed_byte_another_key_and_a_swapped_file_are_refused() {
     }
 }
 
+/// Shares that no index names are erased when a folder is opened, so one whose index is gone is refused.
+#[test]
+fn a_folder_without_its_index_loses_nothing() {
+    let dir = temporary();
+    let path = dir.path().join("kept");
+    let mut folder = open(&path).unwrap();
+    folder.put(vec![value("x", 1, vec![1], b"share")]).unwrap();
+    drop(folder);
+    let [index, aside] = [path.join(INDEX), dir.path().join("aside")];
+    std::fs::rename(&index, &aside).unwrap();
+    let refused = open(&path).unwrap_err().to_string();
+    assert!(refused.contains("it is gone, and shares of values are there"), "{refused}");
+    std::fs::rename(&aside, &index).unwrap();
+    assert_eq!(&*open(&path).unwrap().share("x", 1).unwrap(), b"share");
+}
+
 #[test]
 fn other_folders_are_left_alone_and_an_own_key_is_made_once() {
     let place = temporary();
