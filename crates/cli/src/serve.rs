@@ -172,7 +172,11 @@ fn holdings(
         warn_if_restored(context, store);
     }
     args.stays.refuse_homeless()?;
-    let state = args.stays.open(config)?.map(|state| (state, args.stays.fill()));
+    let state = args.stays.open(config)?.map(|state| match args.versions {
+        Some(most) => state.with_most_versions(most.into()),
+        None => state,
+    });
+    let state = state.map(|state| (state, args.stays.fill()));
     Ok(Holdings { store, state })
 }
 

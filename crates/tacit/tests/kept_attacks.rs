@@ -83,6 +83,19 @@ impl Feed for Learns {
     }
 }
 
+/// What a client gives.
+struct Gives(Option<Clear>);
+
+impl Feed for Gives {
+    fn inputs(&mut self, _part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        Ok(vec![self.0.take()])
+    }
+
+    fn outputs(&mut self, _part: u64, _outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// How a party's part ended, and what it has learnt.
 type Ended = (Result<Played, Error>, Vec<Option<Clear>>);
 
@@ -305,5 +318,52 @@ fn a_party_that_dies_comes_back_to_the_value_of_the_others() {
         let is_new = version == "x@2";
         assert_eq!(value, bools(if is_new { turn.new } else { OLD }), "{what}");
         assert!(is_new || ended.iter().all(|(played, _)| played.is_err()), "{what}");
+    }
+}
+
+/// Whatever a client says, no party takes it for another party's deviation: under `replicated` and `astra` nobody compares what it
+/// gives before it is kept, and servers that end for good at a failed check would end at any client's word.
+#[test]
+fn a_client_that_deviates_fails_no_check() {
+    let keeps = compiled(|build| {
+        let x = build.input("alice", "x", Dtype::Bool, &[3], None)?;
+        build.keep(x, "x", Uses::default())
+    });
+    let value = keeps.encode(0, &bools(OLD)).unwrap();
+    for name in ["replicated", "replicated-malicious", "astra", "astra-malicious", "gmw"] {
+        let parties = World::new(name).local.parties;
+        let client = parties.len();
+        let clients = vec!["alice".to_owned()];
+        let endpoint =
+            Endpoint::new(&keeps, protocol(name).unwrap(), parties.clone(), clients.clone()).unwrap();
+        let names: Vec<String> = parties.iter().chain(&clients).cloned().collect();
+        let play = |links: &Links| {
+            in_threads(links.transports(), |me, transport| {
+                let mesh = Mesh::new(transport, me, names.clone(), Limits::default());
+                let (mut state, fill) = (tacit::State::new(), tacit::Fill::new());
+                let residents = (me != client).then_some(tacit::Residents {
+                    state: &mut state,
+                    fill: &fill,
+                    store: None,
+                });
+                let (mut feed, mut observer) = (Gives((me == client).then(|| value.clone())), Unobserved);
+                let strand =
+                    Strand { endpoint: &endpoint, mesh, feed: &mut feed, observer: &mut observer, residents };
+                play_lanes(vec![strand], Source::InRun)
+            })
+        };
+        let honest = Links::new(client, 1);
+        assert!(play(&honest).iter().all(Result::is_ok), "{name}");
+        let mut ended = 0;
+        for (from, to) in honest.trace().links().into_iter().filter(|(from, _)| *from == client) {
+            for nth in 0..honest.trace().link(from, to).count() {
+                let links = Links::new(client, 1).intercept(Deviation::Flip(0).at(from, to, nth));
+                for error in play(&links).into_iter().take(client).filter_map(Result::err) {
+                    assert!(!error.is_attempt(), "{name}: message {nth} to {to}: {error}");
+                    ended += 1;
+                }
+            }
+        }
+        assert!(ended > 0, "{name}: nothing that it changed was noticed");
     }
 }

@@ -64,6 +64,10 @@ pub(crate) struct ServeArgs {
     /// of the sharing, times --together, times --at-once
     #[arg(long, value_name = "BYTES")]
     pub(crate) memory: Option<u64>,
+    /// Let so many versions of what programs keep stay, of each name, and drop older ones when there is a new one; without it all
+    /// stay, 1,000 at most
+    #[arg(long, value_name = "N", requires = "state", value_parser = clap::value_parser!(u16).range(1..1000))]
+    pub(crate) versions: Option<u16>,
     /// Stop after so many runs that ended in the middle of a check; a check that fails stops the server in any case
     #[arg(long, value_name = "N", default_value_t = tacit::MOST_ATTEMPTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) attempts: u64,

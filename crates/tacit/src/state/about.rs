@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt;
 use tacit_engine::{KeptShare, Protocol};
-use tacit_program::{Dtype, Keep, KeptType, Recipient};
+use tacit_program::{Dtype, Feature, Keep, KeptType, Recipient};
 
 /// What the parties know of a kept value, the same at all of them. Its hash names the value: no two runs have the same session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -302,6 +302,14 @@ impl About {
                     program.output_source(output)
                 ));
             }
+        }
+        if let Some(line) = program.watched_of(&depends)
+            && endpoint.protocol.capabilities().offers(Feature::Guard)
+        {
+            return Some(format!(
+                "what depends on {self} may be learnt by {} only, and all learn whether it is in the range that is assumed ({line})",
+                listed(learners)
+            ));
         }
         let is_wider = |keep: &&Keep| {
             depends[keep.node.index()]

@@ -252,6 +252,24 @@ mod tests {
         assert_eq!(keep(4).report.kept, ["x@3"]);
     }
 
+    /// A run began before its value was dropped everywhere. What it keeps may have all of a table that was dropped.
+    #[test]
+    fn nothing_follows_a_version_that_was_dropped_meanwhile() {
+        let homes = Homes::new();
+        let keep = |states: &mut [State]| homes.run(&keeper(), states, &[number(2)]);
+        homes.run(&keeper(), &mut homes.apart(&keeper()), &[number(1)]).unwrap();
+        let mut begun = homes.apart(&keeper());
+        for home in &homes.homes {
+            at(home).drop_value("x").unwrap();
+        }
+        let refused = keep(&mut begun).unwrap_err().to_string();
+        assert!(refused.contains("x@1, which x@2 is to follow, was dropped meanwhile"), "{refused}");
+        for home in &homes.homes {
+            assert!(at(home).list().iter().all(|listed| listed.standing != Standing::Settled));
+        }
+        assert_eq!(keep(&mut homes.apart(&keeper())).unwrap().report.kept, ["x@2"]);
+    }
+
     /// The other order: such a run has put the third version away, and then one that looked before would read the
     /// second. It has no answer, or the name would have had a value that its later ones were made without. What was
     /// settled before may still be read.

@@ -232,9 +232,13 @@ pub(super) fn put_away(
     }
     session.mesh().set_phase(Phase::Setup);
     let differs = compare(session, 3, &held).map_err(|error| ended(session, error))?;
-    if let Some((_, at)) = differs {
-        let what = format!("two parties that hold the same share of {} hold different ones", values[at]);
-        return Err(aborted(session.reject(&what).into()));
+    if let Some((party, _)) = differs {
+        // No failed check where clients' shares aren't compared before: a client could else stop all parties for good. Equality
+        // is exact, so whoever tries again gains nothing.
+        let peer = session.name(party).to_owned();
+        let error = tacit_session::Error::InconsistentInput { peer, what: "a share of what is to be kept" };
+        session.abort(&error.to_string());
+        return Err(aborted(error.into()));
     }
     let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
     let new: Vec<_> = puts.iter().map(|made| (made.about.name.clone(), made.about.version)).collect();

@@ -119,12 +119,16 @@ impl State {
                 void_runs.insert(later.about.session);
             }
             let older = self.names.get(name).into_iter().flat_map(|known| known.versions.range(..number));
-            for (_, old) in older {
+            for (_, old) in older.clone() {
                 if *replaces == Some(old.about.version) && old.standing != Standing::Dropped {
                     change.dropped.insert((name.clone(), old.about.version), false);
                 } else if old.standing == Standing::Pending {
                     void_runs.insert(old.about.session);
                 }
+            }
+            let stay = older.filter(|(_, old)| old.standing == Standing::Settled).rev();
+            for (old, _) in stay.skip(self.most_versions.map_or(usize::MAX, |most| most - 1)) {
+                change.dropped.insert((name.clone(), *old), false);
             }
         }
         // No run reads one value of a run beside an older one of another name: what one run kept is void together.

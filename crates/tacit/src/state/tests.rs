@@ -187,6 +187,29 @@ fn uses_hold_as_long_as_one_party_looks_at_them() {
     }
 }
 
+/// Whether it is below a bound of somebody's choice would else be told to all, run by run.
+#[test]
+fn a_range_that_is_assumed_tells_nobody_of_what_is_for_others() {
+    let program = compiled(|build| {
+        let x = build.kept("x", Dtype::Int, &[2], Range::new(-100, 100)).unwrap();
+        let small = build.assume(x, Range::new(0, 50).unwrap()).unwrap();
+        build.keep(small, "junk", Uses::new(vec![], Some(vec!["alice".into()]))).unwrap();
+    });
+    for (learners, is_refused) in [(Some(vec!["alice".into()]), true), (None, false)] {
+        let local = Local::new("replicated").unwrap();
+        let mut states: Vec<State> = (0..3).map(|_| State::new()).collect();
+        run(&local, &mut states, None, &keeper(Uses::new(vec![], learners)), &[ints([5, -6])]).unwrap();
+        let error = run(&local, &mut states, None, &program, &[]).unwrap_err();
+        if is_refused {
+            let says =
+                "may be learnt by alice only, and all learn whether it is in the range that is assumed";
+            assert!(matches!(&error, Error::Refused(reason) if reason.contains(says)), "{error}");
+        } else {
+            assert!(matches!(error, Error::OutsideAssumed { .. }), "{error}");
+        }
+    }
+}
+
 /// One that holds another share than it kept is found by the other holder of its part; a party that looks at no
 /// digest has the others compute on it: under `replicated` on a wrong value.
 #[test]

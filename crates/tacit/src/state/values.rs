@@ -29,6 +29,8 @@ pub(super) const MAX_TOLD: usize = 3 * TOLD_VERSIONS;
 pub struct State {
     pub(super) names: BTreeMap<String, Name>,
     pub(super) folder: Option<KeptFolder>,
+    /// Versions of a name that stay when a newer one is settled, that one among them; without it all of them do.
+    pub(super) most_versions: Option<usize>,
     /// The state that this is what one run needs of ([`State::apart`]).
     pub(super) home: Option<Arc<Mutex<State>>>,
     /// What runs apart from this are about to settle.
@@ -60,6 +62,14 @@ impl State {
             known.versions.insert(version.about.version, version);
         }
         Ok(Self { names, folder: Some(folder), ..Self::default() })
+    }
+
+    /// From now on only so many versions of a name stay, one or more: when a newer one is settled, the oldest are dropped in the
+    /// same change. Programs that keep a value again and again would else fill disk and [`MAX_VERSIONS`].
+    #[must_use]
+    pub fn with_most_versions(mut self, most: usize) -> Self {
+        self.most_versions = Some(most.max(1));
+        self
     }
 
     /// What lies in a folder, and what was dropped, as it was a moment ago, while another process may have it open; `key` as
@@ -191,17 +201,24 @@ impl State {
 
     /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs.
     /// Nothing comes in the place of a version that was settled after the run began, whatever the run was told of it:
-    /// others may have read that one.
+    /// others may have read that one. Nor is one followed that was dropped since: all of a table would be back.
     pub(super) fn put(&mut self, values: Vec<Made>) -> Result<(), Error> {
-        let is_late = |made: &&Made| {
-            self.names.get(&made.about.name).is_some_and(|known| {
-                let settled = known.versions.values().filter(|one| one.standing == Standing::Settled);
-                let settled = settled.map(|one| one.about.version).max();
-                known.last >= made.about.version || settled > made.after
-            })
-        };
-        if let Some(Made { about, .. }) = values.iter().find(is_late) {
-            return Err(Error::Refused(format!("another run has kept {about} meanwhile")));
+        for Made { about, after, .. } in &values {
+            let Some(known) = self.names.get(&about.name) else { continue };
+            let settled = known.versions.values().filter(|one| one.standing == Standing::Settled);
+            let settled = settled.map(|one| one.about.version).max();
+            let is_dropped = |number: &u64| {
+                known.versions.get(number).is_some_and(|one| one.standing == Standing::Dropped)
+            };
+            if known.last >= about.version || settled > *after {
+                return Err(Error::Refused(format!("another run has kept {about} meanwhile")));
+            }
+            if let Some(number) = after.filter(is_dropped) {
+                let name = &about.name;
+                return Err(Error::Refused(format!(
+                    "{name}@{number}, which {about} is to follow, was dropped meanwhile"
+                )));
+            }
         }
         if let Some(home) = &self.home {
             at(home).put(values.clone())?;

@@ -240,6 +240,23 @@ fn what_nobody_told_of_is_not_passed_over() {
     assert_eq!((world.read("y"), world.read("x")), (Ok(number(-2)), Ok(number(2))));
 }
 
+/// What is kept again and again fills neither the disk nor the number of versions that a name may have.
+#[test]
+fn old_versions_make_room_for_new_ones_where_they_are_to() {
+    let mut world = World::new(&["x"], &[0]);
+    world.states = world.states.into_iter().map(|state| state.with_most_versions(2)).collect();
+    for value in 1..5 {
+        world.run(&keeper(&["x"]), &[number(value)]).unwrap();
+    }
+    for party in 0..3 {
+        let standings: Vec<Standing> = world.states[party].list().iter().map(|one| one.standing).collect();
+        let (dropped, settled) = (Standing::Dropped, Standing::Settled);
+        assert_eq!(standings, [dropped, dropped, dropped, settled, settled]);
+    }
+    world.restarts(0..3);
+    assert_eq!(world.read("x"), Ok(number(4)));
+}
+
 /// What a run of an honest party does, and when.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
