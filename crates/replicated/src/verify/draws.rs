@@ -99,7 +99,7 @@ pub(super) fn ring_masks(session: &mut Session, place: Place, prime: &Prime) -> 
         .map(|(peer, part)| ring_mask(session, peer, part, place, prime))
 }
 
-/// Elements of a prime field, a block of 128 bits each: within 2^-67 of uniform.
+/// Elements of a prime field, a block of 128 bits each: within 2^-69 of uniform.
 fn residues(
     session: &mut Session,
     peer: usize,
