@@ -70,6 +70,12 @@ pub enum ErrorKind {
         /// For how long.
         after: Duration,
     },
+    /// The peer was slow in all that it sent or took, and each time alive: see [`crate::Mesh::hurry`].
+    #[error("too slow: waited for {:.1} s in all", waited.as_secs_f64())]
+    Slow {
+        /// For how long, less what its bytes may take.
+        waited: Duration,
+    },
     /// The peer said that the run is over.
     #[error("{origin} aborted: {reason}")]
     Aborted {
@@ -173,7 +179,10 @@ impl fmt::Display for Error {
         let Detail { what, phase, peer, doing } = &*self.0;
         let name = peer.as_ref().map_or("this party", |peer| peer.name.as_str());
         match what {
-            ErrorKind::Closed { .. } | ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
+            ErrorKind::Closed { .. }
+            | ErrorKind::Silent { .. }
+            | ErrorKind::Stalled { .. }
+            | ErrorKind::Slow { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
             ErrorKind::Aborted { origin, reason, .. } if origin == name => {

@@ -295,7 +295,7 @@ fn advice(cause: &Cause) -> String {
     let peer = link.peer().map_or("this party", |peer| peer.name.as_str());
     match link.what() {
         ErrorKind::Closed { .. } => format!("; see what {peer} says, and run again"),
-        ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
+        ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } | ErrorKind::Slow { .. } => {
             format!("; see whether {peer} still runs and can be reached, and run again")
         }
         _ => String::new(),

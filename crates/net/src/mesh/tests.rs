@@ -1,3 +1,4 @@
+mod hurried;
 mod leaving;
 
 use std::sync::Arc;
