@@ -79,7 +79,8 @@ pub enum ErrorKind {
     /// The peer said that the run is over.
     #[error("{origin} aborted: {reason}")]
     Aborted {
-        /// The name of the endpoint that stopped first, as the peer has it.
+        /// The name of the endpoint that stopped first, as the peer has it: of a client that was lost or sent what it should
+        /// not, that client's.
         origin: String,
         /// Its reason, as the peer has it.
         reason: String,
@@ -185,7 +186,12 @@ impl fmt::Display for Error {
             | ErrorKind::Slow { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            ErrorKind::Aborted { origin, reason, .. } if origin == name => {
+            // Or the peer says itself what is wrong with the other one.
+            ErrorKind::Aborted { origin, reason, .. }
+                if origin == name
+                    || reason.starts_with(&format!("lost {origin} ("))
+                    || reason.starts_with(&format!("{origin} sent ")) =>
+            {
                 write!(f, "{name} aborted: {reason}")?;
             }
             ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,

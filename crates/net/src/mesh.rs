@@ -489,7 +489,8 @@ impl Mesh {
             return self.aborted_by(party, &frame);
         }
         let error = self.poison(Some(from), what);
-        self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
+        let origin = self.origin_of(from, frame);
+        self.tell_all(origin, &reason, check_failed, Some(from));
         Err(error)
     }
 
@@ -505,10 +506,12 @@ impl Mesh {
         Ok(())
     }
 
-    /// The final error of this party's own finding; tells everybody else.
+    /// The final error of this party's own finding; tells everybody else. What a client did is the client's, wherever it is heard
+    /// of.
     fn fail(&mut self, peer: usize, what: ErrorKind) -> Error {
         let error = self.poison(Some(peer), what);
-        self.tell_all(self.me, &error.to_string(), false, None);
+        let origin = if peer < self.accusers { self.me } else { peer };
+        self.tell_all(origin, &error.to_string(), false, None);
         error
     }
 
