@@ -45,6 +45,10 @@ const MISSED_TOGETHER: Duration = Duration::from_millis(200);
 const MISSED_AGAIN: Duration = Duration::from_millis(500);
 /// How long what held others up is remembered of a client: its path to a party may be mended, and the party may have lied.
 const REMEMBERED: Duration = Duration::from_mins(10);
+/// The same of a run that it held up: longer than most may.
+const STALL_REMEMBERED: Duration = Duration::from_hours(1);
+/// How long a run may last whose client is lost without having held it up.
+const STALL: Duration = MISSED;
 /// The pause before a run is asked for or proposed again that came to nothing at another party's word.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Runs at a time of one client at most; never all that there may be, unless that is one.
@@ -148,7 +152,8 @@ pub(crate) struct Desk {
     /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run
     /// alone for a while, at party 0.
     absent: Noted,
-    /// Clients that have held a lane for nothing lately, as some party lacked their request: they hold up nobody else.
+    /// Clients that have held a lane for nothing lately, as some party lacked their request or they stalled: they hold up nobody
+    /// else.
     tardy: Noted,
     /// How often each client was lost in the middle of a check.
     losses: HashMap<String, u32>,
@@ -252,6 +257,16 @@ impl Desk {
     /// So many attempts may still come, and no more runs are under way at a time.
     pub(crate) fn bear(&mut self, attempts: usize) {
         self.attempts = attempts;
+    }
+
+    /// A run that is about to end here came to nothing because of this client: if that took long, it has one at a time for a
+    /// while.
+    pub(crate) fn failed_for(&mut self, run: u64, client: &str) {
+        let now = Instant::now();
+        let lasted = self.runs.get(&run).map(|run| now.saturating_duration_since(run.since));
+        if lasted.is_some_and(|lasted| lasted >= STALL) {
+            self.tardy.note([client.to_owned()], now, STALL_REMEMBERED);
+        }
     }
 
     /// A run ended in the middle of a check because this client was lost.

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 pub(super) struct Noted(HashMap<String, Instant>);
 
 impl Noted {
-    /// These clients are remembered for so long from now on.
+    /// These clients are remembered for so long from now on, or for longer if they are already.
     pub(super) fn note(&mut self, clients: impl IntoIterator<Item = String>, now: Instant, time: Duration) {
         self.0.retain(|_, until| now < *until);
-        self.0.extend(clients.into_iter().map(|client| (client, now + time)));
+        for client in clients {
+            let until = self.0.entry(client).or_insert(now);
+            *until = (*until).max(now + time);
+        }
     }
 
     /// Whether a client is.

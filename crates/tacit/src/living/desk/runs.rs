@@ -192,8 +192,9 @@ impl Desk {
                 // Where there is one run at a time it can leave none.
                 let takes_tardy = leaves_one || self.at_a_time() == 1;
                 let tardy = &self.tardy;
-                let may = |player: &Player| {
-                    runs_of(runs, player) < each && (takes_tardy || !tardy.has(&player.client, now))
+                let may = |player: &Player| match tardy.has(&player.client, now) {
+                    true => takes_tardy && runs_of(runs, player) == 0,
+                    false => runs_of(runs, player) < each,
                 };
                 let groups = self.order.next(now, most, may);
                 let first = groups.first()?;

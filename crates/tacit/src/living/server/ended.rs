@@ -10,6 +10,11 @@ impl Server {
     /// Takes down how a run has ended, also where that was only after its end here: a failed check is one.
     pub(super) fn note(&mut self, ended: &Ended) {
         let Ended { proposal, result, late } = ended;
+        if let Err(error) = result
+            && let Some(client) = blamed(error, proposal)
+        {
+            self.desk.failed_for(proposal.run, client);
+        }
         self.desk.ended(proposal.run, result.is_ok());
         if proposal.program == MEASURE {
             return;

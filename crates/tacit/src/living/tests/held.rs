@@ -6,6 +6,7 @@ use super::*;
 use crate::State;
 use std::collections::VecDeque;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 use tacit_circuit::arith::{self, Style};
@@ -197,25 +198,40 @@ impl Transport for Late {
     }
 }
 
-/// Each of its messages comes before patience with one ends.
+/// Each of its messages comes to P1 before patience with one ends. P0 hears of it, and she has no lane then that others could need.
 #[test]
 fn a_client_that_is_slow_at_each_message_ends_its_run_when_patience_with_all_is_over() {
     let (house, program) = (House::new(), square());
-    let path = house.path("P0");
+    let path = house.path("P1");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}\n[limits]\npatience_seconds = 3.0\n")).unwrap();
+    fs::write(&path, format!("{text}\n[limits]\npatience_seconds = 5.0\n")).unwrap();
     let parties = [0, 1, 2].map(|number| {
         let mut server = house.open(number, &program, QUEUE, None, &["guest"]).unwrap();
-        if number == 0 {
-            server.wrap(|links| {
-                let (each, due) = (Duration::from_secs(2), Instant::now());
-                Box::new(Late { links, each, under_way: VecDeque::new(), due })
-            });
-        }
+        let is_first = AtomicBool::new(number == 1);
+        server.wrap(move |links| {
+            if !is_first.swap(false, Ordering::SeqCst) {
+                return Box::new(links);
+            }
+            let (each, due) = (Duration::from_secs(3), Instant::now());
+            Box::new(Late { links, each, under_way: VecDeque::new(), due })
+        });
         Party::serves(server)
     });
-    let error = squared(&mut seat(house.config("alice"), Some("guest")), &program, 5).unwrap_err();
-    assert!(error.to_string().contains("lost alice (too slow: waited for 3."), "{error}");
-    have_failed(&parties, 1);
-    end_well(parties, 0);
+    let alice = house.config("alice");
+    let error = squared(&mut seat(alice.clone(), Some("guest")), &program, 5).unwrap_err();
+    assert!(error.to_string().contains("lost alice (too slow: waited for 5."), "{error}");
+    // Two of three lanes are taken.
+    let stalled = [7, 8].map(|id| stalls(&house.config("bob"), request(&program, id, "guest")));
+    let mut again = by_hand(&alice);
+    tell_all(&mut again, &ToParty::Ask(request(&program, 9, "guest")));
+    assert_eq!(
+        squared(&mut seat(house.config("carol"), Some("guest")), &program, 6).unwrap(),
+        Some(ints(36))
+    );
+    let early = again.next(&[0], Duration::from_millis(300));
+    assert!(early.is_none(), "{early:?}");
+    drop(stalled);
+    assert!(matches!(heard(&mut again, 0), Some(ToClient::Begin { id: 9, .. })));
+    drop(again);
+    end_well(parties, 1);
 }

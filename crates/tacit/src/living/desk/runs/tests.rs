@@ -1,7 +1,7 @@
 //! What a desk refuses without asking anybody.
 
 use super::*;
-use crate::living::desk::{ABANDONED, LATE};
+use crate::living::desk::{ABANDONED, LATE, STALL};
 use crate::living::serving::Serving;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -287,4 +287,25 @@ fn a_client_that_was_missed_leaves_a_lane_to_others() {
         desk.is_missed(&Pending { proposal, stage: Stage::Proposed, accepted, since: now }) - now
     };
     assert!(is_missed(["bob", "alice"]) < is_missed(["bob", "carol"]));
+}
+
+/// Who held up a run has one at a time; whose run was short has held up nobody.
+#[test]
+fn a_client_that_stalled_has_one_run_at_a_time() {
+    let (protocol, plays, tag) = ("replicated".into(), "x".into(), String::new());
+    let request = Request { id: 7, program: [3; 32], protocol, plays, tag, alone: false, fill: Fill::new() };
+    let alice = Client { name: "alice".into(), fingerprint: None };
+    for (lasted, may) in [(Duration::ZERO, true), (STALL, false)] {
+        let mut desk = Desk { me: 0, ..desk(8) };
+        (1..=2).for_each(|run| is_under_way(&mut desk, run));
+        desk.runs.get_mut(&1).unwrap().since -= lasted;
+        desk.failed_for(1, "alice");
+        desk.forget(1);
+        let now = Instant::now();
+        assert_eq!(desk.tardy.has("alice", now + 2 * REMEMBERED), !may);
+        desk.order.ask(1, &alice, &request, vec!["x".into()], now);
+        assert_eq!(desk.next(now, true).is_some(), may);
+        desk.forget(2);
+        assert_eq!(desk.next(now, true).is_some(), !may);
+    }
 }
