@@ -4,8 +4,9 @@
 //! from version 2 on), a header that is a Python dict literal, and the elements in C or Fortran order. Anything
 //! else is refused, above all pickled objects. No more is read than the array that is wanted takes: a file may have no end.
 
+use crate::output::private;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use tacit::program::{Data, MAX_RANK, Value};
 
@@ -30,12 +31,15 @@ fn can_not(error: &std::io::Error) -> String {
     format!("can't be read: {error}")
 }
 
-/// Writes an array, in C order.
+/// Writes an array that was revealed here, in C order.
 ///
 /// # Errors
 /// A text for the user.
 pub(crate) fn write(path: &Path, value: &Value) -> Result<(), String> {
-    std::fs::write(path, to_bytes(value))
+    private()
+        .truncate(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(&to_bytes(value)))
         .map_err(|error| format!("{} can't be written: {error}", path.display()))
 }
 
@@ -256,6 +260,7 @@ fn to_bytes(value: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn file(header: &str, elements: &[u8]) -> Vec<u8> {
         [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes(), elements].concat()
@@ -280,6 +285,19 @@ mod tests {
                 }
                 assert!(parse(&[&bytes[..], &[0]].concat()[..], &shape).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("output-0.npy");
+        let value =
+            |elements: &[i64]| Value { shape: vec![elements.len()], data: Data::Int(elements.to_vec()) };
+        for elements in [&[1, 2, 3][..], &[4]] {
+            write(&path, &value(elements)).unwrap();
+            assert_eq!(read(&path, &[elements.len()]), Ok(value(elements)));
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
     }
 

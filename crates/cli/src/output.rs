@@ -1,9 +1,18 @@
 //! Where results go, and whether anybody still reads them.
 
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Result, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
 /// The exit code of a command whose results nobody reads any more: a shell's for one that SIGPIPE ended.
 pub(crate) const UNREAD: i32 = 128 + 13;
+
+/// How files are opened that results are written to: those that weren't there are for their owner alone, to whom it was revealed.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(0o600);
+    options
+}
 
 /// Where results go.
 pub(crate) struct Output<'a> {

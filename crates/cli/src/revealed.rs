@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::front::{Front, Told};
+use crate::output::private;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -157,6 +158,11 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     let learnt = tables.iter().filter(|table| table.learnt(outputs).is_some());
     for table in learnt {
+        // Whoever writes it goes on with the file that is there.
+        private()
+            .truncate(false)
+            .open(file)
+            .map_err(|error| Failure::aborted(format!("{} can't be written: {error}", file.display())))?;
         front.tell_table(&table.structure, outputs, Some(file)).map_err(Failure::aborted)?;
     }
     Ok(())
@@ -217,6 +223,8 @@ impl Readable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::Native;
+    use std::os::unix::fs::PermissionsExt;
     use tacit::program::{Builder, Dtype, Range, Recipient};
 
     fn saved(result: &str) -> SavedPlan {
@@ -226,6 +234,17 @@ mod tests {
             build.reveal(input, Recipient::All).unwrap();
         }
         SavedPlan::new(build.finish().unwrap(), "plan").with_result(result).unwrap()
+    }
+
+    /// Whatever that front makes of it.
+    #[test]
+    fn a_file_for_a_table_is_its_owners_alone() {
+        let table = r#"{"table": {"columns": [], "faults": []}, "dict": [["rows", {"outputs": [0]}]]}"#;
+        let (found, folder) = (revealed(&saved(table)).unwrap(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("result.csv");
+        let bit = Some(Value { shape: vec![], data: Data::Bool(vec![true]) });
+        write(&Native, &found, &[bit.clone(), bit], &file).unwrap_err();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::metrics::{Metrics, Port};
 use crate::progress::meeting_on;
 use crate::store::warn_if_restored;
 use crate::{log, offline, program, run};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,6 +30,7 @@ use tracing::Dispatch;
 use tracing::dispatcher::with_default;
 
 pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
+    open_all_files();
     let config = args.window.configuration(&args.config)?;
     let names = config.names();
     let name = names[config.me()].clone();
@@ -95,6 +97,14 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         return Err(failure.after_attempts(server.attempts()));
     }
     Ok(())
+}
+
+/// Lets this process have as many files open as it is allowed: each client has one. The usual limit is for programs that can't
+/// count beyond it.
+fn open_all_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // If it is refused, there is room for fewer clients.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 /// The programs that are served, with what this party gives to each.

@@ -70,10 +70,17 @@ pub enum ErrorKind {
         /// For how long.
         after: Duration,
     },
+    /// The peer was slow in all that it sent or took, and each time alive: see [`crate::Mesh::hurry`].
+    #[error("too slow: waited for {:.1} s in all", waited.as_secs_f64())]
+    Slow {
+        /// For how long, less what its bytes may take.
+        waited: Duration,
+    },
     /// The peer said that the run is over.
     #[error("{origin} aborted: {reason}")]
     Aborted {
-        /// The name of the endpoint that stopped first, as the peer has it.
+        /// The name of the endpoint that stopped first, as the peer has it: of a client that was lost or sent what it should
+        /// not, that client's.
         origin: String,
         /// Its reason, as the peer has it.
         reason: String,
@@ -173,10 +180,18 @@ impl fmt::Display for Error {
         let Detail { what, phase, peer, doing } = &*self.0;
         let name = peer.as_ref().map_or("this party", |peer| peer.name.as_str());
         match what {
-            ErrorKind::Closed { .. } | ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
+            ErrorKind::Closed { .. }
+            | ErrorKind::Silent { .. }
+            | ErrorKind::Stalled { .. }
+            | ErrorKind::Slow { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            ErrorKind::Aborted { origin, reason, .. } if origin == name => {
+            // Or the peer says itself what is wrong with the other one.
+            ErrorKind::Aborted { origin, reason, .. }
+                if origin == name
+                    || reason.starts_with(&format!("lost {origin} ("))
+                    || reason.starts_with(&format!("{origin} sent ")) =>
+            {
                 write!(f, "{name} aborted: {reason}")?;
             }
             ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,

@@ -4,6 +4,7 @@ mod farewell;
 mod gather;
 mod leave;
 mod lenient;
+mod patience;
 mod pause;
 mod peer;
 mod pulse;
@@ -55,6 +56,8 @@ pub struct Mesh {
     names: Vec<String>,
     /// Endpoints below this one are believed that a check failed.
     accusers: usize,
+    /// From this endpoint on waits add up: see [`Mesh::hurry`].
+    hurried: usize,
     limits: Limits,
     phase: Phase,
     peers: Vec<Peer>,
@@ -106,6 +109,7 @@ impl Mesh {
             first_op: 0,
             tie: AbortFlag::default(),
             accusers: names.len(),
+            hurried: names.len(),
             phase: Phase::default(),
             peers,
             counters: Counters::new(names.len()),
@@ -333,6 +337,7 @@ impl Mesh {
         }
         self.waiting = None;
         self.counters.received(self.phase, from, frame.payload.len());
+        self.has_waited(from, Duration::ZERO, frame.payload.len());
         Ok(frame.payload)
     }
 
@@ -352,12 +357,13 @@ impl Mesh {
         let mut now = start;
         loop {
             let heard = self.peers[from].heard.max(start);
-            let deadline = (heard + self.limits.silence).min(start + self.limits.patience);
+            let deadline = (heard + self.limits.silence).min(start + self.patience_with(from));
             if now >= deadline {
                 let what = if now >= heard + self.limits.silence {
                     ErrorKind::Silent { after: now.saturating_sub(heard) }
                 } else {
-                    ErrorKind::Stalled { after: now.saturating_sub(start) }
+                    self.has_waited(from, now.saturating_sub(start), 0);
+                    self.out_of_patience(from, now.saturating_sub(start))
                 };
                 return Err(self.fail(from, what));
             }
@@ -369,6 +375,7 @@ impl Mesh {
             }
             self.alive()?;
             if let Some(frame) = self.take(from, aside)? {
+                self.has_waited(from, now.saturating_sub(start), 0);
                 return Ok(frame);
             }
         }
@@ -398,35 +405,6 @@ impl Mesh {
             self.transport.hold(from, false);
         }
         Some(frame)
-    }
-
-    fn wait_for_room(&mut self, to: usize) -> Result<(), Error> {
-        let start = self.transport.now();
-        let mut now = start;
-        let mut moved = start;
-        let mut backlog = self.transport.backlog(to);
-        while backlog > self.limits.outbox && self.peers[to].is_present() {
-            let heard = self.peers[to].heard.max(moved);
-            if now >= heard + self.limits.silence {
-                return Err(self.fail(to, ErrorKind::Silent { after: now.saturating_sub(heard) }));
-            }
-            if now >= moved + self.limits.patience {
-                return Err(self.fail(to, ErrorKind::Stalled { after: now.saturating_sub(moved) }));
-            }
-            let event = self.transport.poll(ROOM);
-            now = self.transport.now();
-            if let Some((peer, event)) = event {
-                self.heed(peer, event, now)?;
-            }
-            self.alive()?;
-            let left = self.transport.backlog(to);
-            if left < backlog {
-                moved = now;
-                self.sound(now);
-            }
-            backlog = left;
-        }
-        Ok(())
     }
 
     /// Takes in what is here, without waiting.
@@ -511,7 +489,8 @@ impl Mesh {
             return self.aborted_by(party, &frame);
         }
         let error = self.poison(Some(from), what);
-        self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
+        let origin = self.origin_of(from, frame);
+        self.tell_all(origin, &reason, check_failed, Some(from));
         Err(error)
     }
 
@@ -527,10 +506,12 @@ impl Mesh {
         Ok(())
     }
 
-    /// The final error of this party's own finding; tells everybody else.
+    /// The final error of this party's own finding; tells everybody else. What a client did is the client's, wherever it is heard
+    /// of.
     fn fail(&mut self, peer: usize, what: ErrorKind) -> Error {
         let error = self.poison(Some(peer), what);
-        self.tell_all(self.me, &error.to_string(), false, None);
+        let origin = if peer < self.accusers { self.me } else { peer };
+        self.tell_all(origin, &error.to_string(), false, None);
         error
     }
 

@@ -6,6 +6,9 @@ const SMALL: usize = 2 << 10;
 const LARGE: usize = 4 << 20;
 /// Buffers kept at most.
 const KEPT: usize = 32;
+/// A message's buffer is at most so many times as large as the message: what waits for its use is counted by its length, and a
+/// peer that sends much of little would take all that it leaves unused.
+const ROOMY: usize = 2;
 
 /// A stack of used buffers, the warmest on top.
 #[derive(Debug, Default)]
@@ -37,7 +40,11 @@ impl Pool {
     }
 
     fn any(&mut self, size: usize) -> Vec<u8> {
-        if size < SMALL { Vec::new() } else { self.buffers.pop().unwrap_or_default() }
+        let fits = |buffer: &Vec<u8>| buffer.capacity() <= size.saturating_mul(ROOMY);
+        match self.buffers.iter().rposition(fits) {
+            Some(warmest) if size >= SMALL => self.buffers.remove(warmest),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -55,6 +62,22 @@ mod tests {
         assert_eq!((again.as_ptr(), again.len()), (address, SMALL));
         pool.put(again);
         assert!(pool.empty(SMALL).is_empty());
+    }
+
+    /// As a client may send them that nobody awaits.
+    #[test]
+    fn many_short_messages_hold_no_large_buffers() {
+        let mut pool = Pool::default();
+        (0..KEPT).for_each(|_| pool.put(vec![0; LARGE]));
+        let messages: Vec<Vec<u8>> = (0..KEPT).map(|_| pool.filled(SMALL)).collect();
+        let held: usize = messages.iter().map(Vec::capacity).sum();
+        assert!(held <= ROOMY * KEPT * SMALL, "{held}");
+        assert!(pool.empty(SMALL).capacity() <= ROOMY * SMALL);
+        // The large ones are there for large messages still, and one that is too small grows.
+        assert_eq!(pool.empty(LARGE / ROOMY).capacity(), LARGE);
+        pool.put(vec![0; SMALL]);
+        assert_eq!(pool.filled(3 * SMALL).len(), 3 * SMALL);
+        assert_eq!(pool.buffers.len(), KEPT - 1);
     }
 
     #[test]

@@ -19,6 +19,14 @@ pub enum Error {
         /// What the system says.
         detail: String,
     },
+    /// The process, or the machine, has as many files open as it may: later it may go well.
+    #[error("cannot {doing} {}: too many files are open (ulimit -n); fewer clients, or a higher limit", path.display())]
+    TooManyOpen {
+        /// What was tried.
+        doing: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+    },
     /// Nothing has been made there yet.
     #[error("there is no store at {}; `tacit offline` makes one", path.display())]
     NoStore {

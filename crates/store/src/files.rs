@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::format::Malformed;
 use crate::{Error, place};
 
@@ -21,7 +23,16 @@ fn attempt<T>(
 ) -> Result<T, Error> {
     #[cfg(test)]
     fault::reach(doing, path)?;
-    operation().map_err(|error| Error::File { doing, path: path.to_owned(), detail: error.to_string() })
+    operation().map_err(|error| refused(doing, path, &error))
+}
+
+/// What it means that the system refuses something.
+fn refused(doing: &'static str, path: &Path, error: &io::Error) -> Error {
+    let (path, full) = (path.to_owned(), [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error));
+    match error.raw_os_error() {
+        Some(code) if full.contains(&code) => Error::TooManyOpen { doing, path },
+        _ => Error::File { doing, path, detail: error.to_string() },
+    }
 }
 
 /// Makes a folder, and those it lies in, if it isn't there; refuses one that others may see.
@@ -225,5 +236,23 @@ pub(crate) mod fault {
             return Err(Error::File { doing, path: path.to_owned(), detail: "planted".to_owned() });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_are_no_trouble_of_the_folder() {
+        let refused = |errno: Errno| {
+            attempt("open", Path::new("a/b"), || Err::<(), _>(io::Error::from(errno))).unwrap_err()
+        };
+        for errno in [Errno::MFILE, Errno::NFILE] {
+            let error = refused(errno);
+            assert!(matches!(&error, Error::TooManyOpen { doing: "open", .. }), "{error}");
+            assert!(error.to_string().contains("cannot open a/b: too many files are open"), "{error}");
+        }
+        assert!(matches!(refused(Errno::IO), Error::File { .. }));
     }
 }

@@ -94,7 +94,7 @@ pub enum Error {
         cause: tacit_store::Error,
     },
     /// The run failed once all parties had put away what it keeps: that stays, though outputs may be missing.
-    #[error("{failed}; what it kept stays: {}", kept.join(", "))]
+    #[error("{}", after_keeping(&failed.to_string(), kept))]
     AfterKeeping {
         /// The failure.
         failed: Box<Error>,
@@ -124,6 +124,10 @@ fn impossible(error: &ValueError) -> String {
         }
         other => other.to_string(),
     }
+}
+
+fn after_keeping(failed: &str, kept: &[String]) -> String {
+    format!("{failed}; what it kept stays: {}", kept.join(", "))
 }
 
 /// Why that may be.
@@ -212,6 +216,23 @@ impl Error {
         }
     }
 
+    /// The same for a log, which has no output in it: of one that can't be right it says where alone.
+    pub(crate) fn in_log(&self) -> String {
+        match self {
+            Self::WrongOutput { output, value, .. } => {
+                let place = match value {
+                    ValueError::Range { position, .. } | ValueError::NotFinite { position, .. } => {
+                        format!(" at element {position:?}")
+                    }
+                    _ => String::new(),
+                };
+                format!("output {output} can't be right{place}")
+            }
+            Self::AfterKeeping { failed, kept } => after_keeping(&failed.in_log(), kept),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
         matches!(
@@ -295,7 +316,7 @@ fn advice(cause: &Cause) -> String {
     let peer = link.peer().map_or("this party", |peer| peer.name.as_str());
     match link.what() {
         ErrorKind::Closed { .. } => format!("; see what {peer} says, and run again"),
-        ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
+        ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } | ErrorKind::Slow { .. } => {
             format!("; see whether {peer} still runs and can be reached, and run again")
         }
         _ => String::new(),
@@ -342,6 +363,20 @@ mod tests {
         assert!(error.to_string().ends_with("; what it kept stays: x@2, y@1"), "{error}");
         assert!(error.is_abort() && error.is_failed_check() && error.is_attempt());
         assert_eq!(error.distance(), failed().distance());
+    }
+
+    #[test]
+    fn what_is_logged_of_a_wrong_output_is_where_it_is() {
+        let wrong = || {
+            let value = ValueError::Range { position: vec![3], value: "271828".into(), lo: 0.0, hi: 31415.0 };
+            Error::WrongOutput { output: 1, value, assumptions: Vec::new() }
+        };
+        assert!(wrong().to_string().contains("271828"));
+        assert_eq!(wrong().in_log(), "output 1 can't be right at element [3]");
+        let kept = wrong().after_keeping(&["x@2".into()]).in_log();
+        assert_eq!(kept, "output 1 can't be right at element [3]; what it kept stays: x@2");
+        let other = Error::Refused("it isn't served".into());
+        assert_eq!(other.in_log(), other.to_string());
     }
 
     #[test]

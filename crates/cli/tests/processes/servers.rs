@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tacit::advanced::net::{ErrorKind, Event, Frame, FrameKind};
 use tacit::program::{Builder, Dtype, Range, Recipient};
 use tacit::setup::Config;
@@ -56,10 +57,17 @@ pub(crate) fn servers_answer_one_run_after_another() {
     }
 
     // A server that waits for the next run ends in good order when it is asked to.
+    let usual = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(256), ..usual }).unwrap();
     let mut server = deployment.start("P0", "serve", &[]);
+    setrlimit(Resource::Nofile, usual).unwrap();
     while !catches(server.id(), rustix::process::Signal::TERM) {
         std::thread::yield_now();
     }
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
+    let of_files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let [may, at_most] = [0, 1].map(|column| of_files.split_whitespace().nth(column).unwrap());
+    assert_eq!(may, at_most, "{limits}");
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());

@@ -110,9 +110,14 @@ impl Mesh {
         None
     }
 
+    /// Who stopped first, as an abort says that came from this peer. A client names nobody but itself: it would have others blamed.
+    pub(super) fn origin_of(&self, from: usize, frame: &Frame) -> usize {
+        if from < self.accusers { frame.at.part.into() } else { from }
+    }
+
     /// What an abort says that came from this peer.
     pub(super) fn word_of(&self, from: usize, frame: &Frame) -> ErrorKind {
-        let origin = usize::from(frame.at.part);
+        let origin = self.origin_of(from, frame);
         let origin = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
         let check_failed = frame.at.batch != 0 && from < self.accusers;
         ErrorKind::Aborted { origin, reason: readable(&frame.payload), check_failed }

@@ -29,7 +29,8 @@ impl Mesh {
     /// Waits until all that was sent has gone out: from then on [`Mesh::counters`] have all of it on the wire, too.
     ///
     /// # Errors
-    /// If the run has ended, or if a peer takes nothing for as long as [`Limits::silence`](crate::Limits::silence).
+    /// If the run has ended, if a peer takes nothing for as long as [`Limits::silence`](crate::Limits::silence), or one of
+    /// those that are [hurried](Mesh::hurry) takes too little.
     pub fn push_out(&mut self) -> Result<(), Error> {
         let mut now = self.transport.now();
         let mut moved = now;
@@ -44,13 +45,18 @@ impl Mesh {
                 return self.fault(stuck, ErrorKind::Silent { after: now.saturating_sub(moved) });
             }
             let event = self.transport.poll(ROOM);
-            now = self.transport.now();
+            let then = std::mem::replace(&mut now, self.transport.now());
             if let Some((peer, event)) = event {
                 self.heed(peer, event, now)?;
             }
             self.alive()?;
             let after = backlogs(self);
-            if after != before {
+            if let Some(slow) = self.slow_reader(now.saturating_sub(then), &before, &after) {
+                let what = self.out_of_patience(slow, Duration::ZERO);
+                return self.fault(slow, what);
+            }
+            // That more is queued, such as signs of life of others, is no sign that anybody takes it.
+            if before.iter().zip(&after).any(|(before, after)| after < before) {
                 moved = now;
                 self.sound(now);
             }
@@ -64,8 +70,7 @@ impl Mesh {
     /// [`Mesh::tolerate_failures`] says) to say so, too.
     ///
     /// # Errors
-    /// If the run has ended badly or a peer aborts it meanwhile, or if a peer takes nothing for as long as
-    /// [`Limits::silence`](crate::Limits::silence).
+    /// If the run has ended badly or a peer aborts it meanwhile; and as [`Mesh::push_out`].
     pub fn close(mut self) -> Result<(), Error> {
         self.alive()?;
         self.push_out()?;

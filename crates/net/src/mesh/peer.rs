@@ -32,6 +32,8 @@ pub(super) struct Peer {
     pub(super) failed: Option<ErrorKind>,
     /// When something last came from it while this party was waiting.
     pub(super) heard: Duration,
+    /// For how long it was waited for in all, less what it has earned by bytes ([`super::Mesh::hurry`]).
+    pub(super) waited: Duration,
     /// Frames in the order of the run's messages, and those with an order of their own ([`crate::At::is_aside`]).
     frames: [VecDeque<Frame>; 2],
     bytes: usize,
@@ -44,6 +46,7 @@ impl Peer {
             held: false,
             failed: None,
             heard: Duration::ZERO,
+            waited: Duration::ZERO,
             frames: Default::default(),
             bytes: 0,
         }

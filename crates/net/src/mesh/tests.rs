@@ -1,3 +1,4 @@
+mod hurried;
 mod leaving;
 
 use std::sync::Arc;
@@ -238,6 +239,31 @@ fn a_clients_abort_reaches_other_clients() {
     let error = meshes[3].recv(1, at(1), 1).unwrap_err();
     assert_eq!(error.to_string(), "P0 says that C1 aborted: my data are bad (waiting for P1)");
     assert_eq!(error.address().as_deref(), Some("while waiting for op 1, batch 0 of P1"));
+}
+
+/// A client's doing is known for the client's at parties that hear of it through another one; and it can blame nobody else.
+#[test]
+fn what_a_client_does_at_one_party_is_the_clients_at_all() {
+    let origin = |error: &Error| match error.what() {
+        ErrorKind::Aborted { origin, .. } => origin.clone(),
+        _ => panic!("{error}"),
+    };
+    let abort = Frame { kind: FrameKind::Abort, at: At { part: 4, ..At::default() }, payload: vec![] };
+    for (frame, says) in
+        [(Frame::data(at(9), vec![]), "P1 aborted: C0 sent the message of op 9"), (abort, "C0")]
+    {
+        let mut meshes = meshes(3, 2);
+        for mesh in &mut meshes {
+            mesh.trust_check_failures_from(3);
+        }
+        meshes[3].transport.send(1, frame);
+        meshes[1].recv(3, at(1), 0).unwrap_err();
+        for hears in [0, 2, 4] {
+            let error = meshes[hears].recv(if hears == 0 { 2 } else { 0 }, at(1), 0).unwrap_err();
+            assert_eq!(origin(&error), "C0", "{error}");
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
 }
 
 impl Mesh {

@@ -9,7 +9,8 @@
 //!
 //! # Security
 //! Bounds on what outsiders and clients can take: callers that have not said who they are by the limits of the
-//! configuration; [`GUESTS`] connections of clients, and [`EACH`] of one; of each one control message more than was taken.
+//! configuration; [`GUESTS`] connections of clients, or half as many as this process may have files open, and [`EACH`] of one;
+//! of each one control message more than was taken.
 
 mod callers;
 
@@ -150,6 +151,8 @@ pub struct Hub {
     /// By party, then by lane; none to this party itself.
     ways: Vec<Vec<Way>>,
     guests: BTreeMap<u64, Guest>,
+    /// Of those at most.
+    room: usize,
     next_guest: u64,
     pipe: UnixStream,
     waker: Waker,
@@ -211,6 +214,7 @@ impl Hub {
             lanes,
             ways,
             guests: BTreeMap::new(),
+            room: callers::room(usize::from(lanes) * config.parties().len()),
             next_guest: 0,
             pipe,
             waker: Waker(Arc::new(other)),

@@ -1,9 +1,9 @@
 //! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
 
-mod absent;
 mod ends;
 mod fills;
 mod level;
+mod noted;
 mod requests;
 mod runs;
 mod turns;
@@ -13,13 +13,13 @@ mod willing;
 
 pub(crate) use want::{MAX_TAG, Want};
 
-use super::control::{Between, FILLING, Proposal, Request, ToClient, ToParty, read, write};
+use super::control::{Between, FILLING, Player, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Taken};
 use super::serving::Serving;
 use crate::compiled::Compiled;
 use crate::state::fill::Fill;
-use absent::Absent;
 use level::Fills;
+use noted::Noted;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,6 +41,14 @@ const ABANDONED: Duration = Duration::from_mins(10);
 const MISSED: Duration = Duration::from_secs(4);
 /// The same of a run of several instances: each is proposed alone then, and nothing is lost.
 const MISSED_TOGETHER: Duration = Duration::from_millis(200);
+/// The same of a run of clients of which a request was missed lately: more than their paths differ by.
+const MISSED_AGAIN: Duration = Duration::from_millis(500);
+/// How long what held others up is remembered of a client: its path to a party may be mended, and the party may have lied.
+const REMEMBERED: Duration = Duration::from_mins(10);
+/// The same of a run that it held up: longer than most may.
+const STALL_REMEMBERED: Duration = Duration::from_hours(1);
+/// How long a run may last whose client is lost without having held it up.
+const STALL: Duration = MISSED;
 /// The pause before a run is asked for or proposed again that came to nothing at another party's word.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Runs at a time of one client at most; never all that there may be, unless that is one.
@@ -143,7 +151,10 @@ pub(crate) struct Desk {
     attempts: usize,
     /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run
     /// alone for a while, at party 0.
-    absent: Absent,
+    absent: Noted,
+    /// Clients that have held a lane for nothing lately, as some party lacked their request or they stalled: they hold up nobody
+    /// else.
+    tardy: Noted,
     /// How often each client was lost in the middle of a check.
     losses: HashMap<String, u32>,
     /// Runs that may still begin, if there is a limit.
@@ -191,7 +202,8 @@ impl Desk {
             last_run: first,
             most,
             attempts,
-            absent: Absent::default(),
+            absent: Noted::default(),
+            tardy: Noted::default(),
             losses: HashMap::new(),
             left: serving.runs,
             closed: false,
@@ -224,18 +236,37 @@ impl Desk {
 
     /// Whether a client's request runs alone: it says so, or some party has lacked one of the client's lately.
     fn is_alone(&self, client: &Client, request: &Request) -> bool {
-        request.alone || self.absent.has(&client.name, Instant::now())
+        let (name, now) = (&client.name, Instant::now());
+        request.alone || self.absent.has(name, now) || self.tardy.has(name, now)
     }
 
     /// When a party says that it lacks a request of a run.
     fn is_missed(&self, pending: &Pending) -> Instant {
-        let is_batch = self.is_batch(pending.proposal.run);
-        pending.since + if is_batch { MISSED_TOGETHER } else { MISSED }
+        let proposal = &pending.proposal;
+        let is_tardy = |(player, _): &(Player, u64)| self.tardy.has(&player.client, Instant::now());
+        pending.since
+            + if self.is_batch(proposal.run) {
+                MISSED_TOGETHER
+            } else if proposal.players.iter().any(is_tardy) {
+                MISSED_AGAIN
+            } else {
+                MISSED
+            }
     }
 
     /// So many attempts may still come, and no more runs are under way at a time.
     pub(crate) fn bear(&mut self, attempts: usize) {
         self.attempts = attempts;
+    }
+
+    /// A run that is about to end here came to nothing because of this client: if that took long, it has one at a time for a
+    /// while.
+    pub(crate) fn failed_for(&mut self, run: u64, client: &str) {
+        let now = Instant::now();
+        let lasted = self.runs.get(&run).map(|run| now.saturating_duration_since(run.since));
+        if lasted.is_some_and(|lasted| lasted >= STALL) {
+            self.tardy.note([client.to_owned()], now, STALL_REMEMBERED);
+        }
     }
 
     /// A run ended in the middle of a check because this client was lost.

@@ -448,6 +448,8 @@ impl Server {
 fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
     use Error::{Aborted, Feed, NoMaterial, NotDestroyed, Program, Refused, Store, Value};
     match error {
+        // Clients that leave give back what they have.
+        Store(tacit_store::Error::TooManyOpen { .. }) => false,
         // A store that is closed in a run is as good as before once it is opened anew.
         Aborted { cause: tacit_engine::Error::Store(tacit_store::Error::Closed), .. }
         | Store(_)
@@ -493,6 +495,8 @@ mod tests {
         for error in [Error::Store(closed), in_run, Error::Feed("it panicked".into())] {
             assert!(is_lasting(&error, &asked) && is_lasting(&error, &own), "{error}");
         }
+        let full = tacit_store::Error::TooManyOpen { doing: "open", path: "state".into() };
+        assert!(!is_lasting(&Error::Store(full), &asked));
     }
 
     #[test]

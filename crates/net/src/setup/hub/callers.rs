@@ -1,5 +1,9 @@
 //! Those who call a party that serves: other parties for a lane, and clients.
 
+use std::collections::HashMap;
+
+use rustix::process::{Resource, getrlimit};
+
 use super::{EACH, EARLY, GUESTS, Guest, Hub, MAX_CONTROL, News, Place, Speaker};
 use crate::setup::caller::Caller;
 use crate::setup::config::Security;
@@ -121,7 +125,7 @@ impl Hub {
             return self.turn_away(greeting, &format!("is {}: {detail}", client.name));
         }
         let its = self.guests.values().filter(|guest| guest.client == client).count();
-        if self.guests.len() >= GUESTS || its >= EACH {
+        if its >= EACH || (self.guests.len() >= self.room && !self.makes_room(its)) {
             let why = format!(
                 "is {}, and {its} of its connections are here, of {}",
                 client.name,
@@ -134,6 +138,22 @@ impl Hub {
         self.next_guest += 1;
         self.news.push(News::Came { guest, client: client.clone() });
         self.guests.insert(guest, Guest { client, link: Some(link) });
+    }
+
+    /// The client with most connections loses the last one that no run has, if it has more than one with so many and the new
+    /// one would have: so nobody keeps others out by connecting often.
+    fn makes_room(&mut self, its: usize) -> bool {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for guest in self.guests.values() {
+            *counts.entry(&guest.client.name).or_default() += 1;
+        }
+        let count = |guest: &Guest| counts.get(guest.client.name.as_str()).copied().unwrap_or(0);
+        let resting = self.guests.iter().filter(|(_, guest)| guest.link.is_some());
+        let most = resting.map(|(number, guest)| (count(guest), *number)).max();
+        let Some((_, number)) = most.filter(|(count, _)| *count > its + 1) else { return false };
+        self.guests.remove(&number);
+        self.news.push(News::Left { who: Speaker::Guest(number) });
+        true
     }
 
     fn party_called(&mut self, greeting: Greeting, hello: &Hello) {
@@ -185,4 +205,12 @@ impl Hub {
             }
         }
     }
+}
+
+/// Connections of clients that a party with so many links has at most. Of the files that may be open it leaves half to callers,
+/// stores and what else a server opens.
+pub(super) fn room(links: usize) -> usize {
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let files = usize::try_from(files).unwrap_or(usize::MAX);
+    GUESTS.min(files.saturating_sub(links) / 2)
 }

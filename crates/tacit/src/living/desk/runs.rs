@@ -2,7 +2,7 @@
 
 use super::turns::Side;
 use super::want::Want;
-use super::{Begun, Company, Desk, MEASURED_AGAIN, Pending, RUNS_EACH, Stage, Visitor};
+use super::{Begun, Company, Desk, MEASURED_AGAIN, Pending, REMEMBERED, RUNS_EACH, Stage, Visitor};
 use crate::living::control::{
     Between, FILLING, MEASURE, Player, Proposal, Request, ToClient, is_one_twice, write,
 };
@@ -97,8 +97,10 @@ impl Desk {
     /// Party 0 proposes what is next, as long as there is a lane.
     fn propose(&mut self, hub: &mut Hub, now: Instant) {
         while self.has_room() && self.begins_runs(hub) {
-            let Some(lane) = self.free_lane(hub) else { return };
-            let Some(next) = self.next(now) else { return };
+            let free: Vec<u16> = self.free_lanes(hub).take(2).collect();
+            let Some(&lane) = free.first() else { return };
+            let leaves_one = self.leaves_room() && free.len() > 1;
+            let Some(next) = self.next(now, leaves_one) else { return };
             self.propose_run(hub, lane, next, now);
         }
     }
@@ -110,8 +112,22 @@ impl Desk {
 
     /// A lane that no run has.
     pub(super) fn free_lane(&self, hub: &Hub) -> Option<u16> {
+        self.free_lanes(hub).next()
+    }
+
+    fn free_lanes(&self, hub: &Hub) -> impl Iterator<Item = u16> {
         let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
-        (1..self.lanes.len() as u16).find(free)
+        (1..self.lanes.len() as u16).filter(free)
+    }
+
+    /// Whether one more could begin beside a run that begins now.
+    fn leaves_room(&self) -> bool {
+        self.begun().1.len() + 1 < self.at_a_time()
+    }
+
+    /// Runs that may be under way at a time.
+    fn at_a_time(&self) -> usize {
+        self.most.min(self.attempts)
     }
 
     /// Party 0 proposes a run.
@@ -134,21 +150,21 @@ impl Desk {
         self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
     }
 
-    /// Takes out the run that is next, if there is one: the sides take turns.
-    fn next(&mut self, now: Instant) -> Option<Next> {
+    /// Takes out the run that is next, if there is one: the sides take turns. If it `leaves_one`, another one may begin beside it.
+    fn next(&mut self, now: Instant, leaves_one: bool) -> Option<Next> {
         if self.is_to_measure(now) {
             self.measure = Some(now + MEASURED_AGAIN);
             return Some(Next::of_parties(MEASURE, String::new()));
         }
         self.turns.order().into_iter().find_map(|side| {
-            let next = self.next_of(side, now)?;
+            let next = self.next_of(side, now, leaves_one)?;
             self.turns.had(side);
             Some(next)
         })
     }
 
     /// The same of one side.
-    fn next_of(&mut self, side: Side, now: Instant) -> Option<Next> {
+    fn next_of(&mut self, side: Side, now: Instant, leaves_one: bool) -> Option<Next> {
         match side {
             Side::Served => {
                 let due = self.ready.due();
@@ -173,7 +189,14 @@ impl Desk {
                     };
                     if is_due { self.batches.get(&group.program).copied().unwrap_or(1) } else { 0 }
                 };
-                let groups = self.order.next(now, most, |player| runs_of(runs, player) < each);
+                // Where there is one run at a time it can leave none.
+                let takes_tardy = leaves_one || self.at_a_time() == 1;
+                let tardy = &self.tardy;
+                let may = |player: &Player| match tardy.has(&player.client, now) {
+                    true => takes_tardy && runs_of(runs, player) == 0,
+                    false => runs_of(runs, player) < each,
+                };
+                let groups = self.order.next(now, most, may);
                 let first = groups.first()?;
                 let (program, tag, fill) = (first.program, first.tag.clone(), first.fill.clone());
                 self.wants.is_proposed(&(program, tag.clone()));
@@ -195,9 +218,13 @@ impl Desk {
         for run in late {
             let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
             let lacks = |(player, id): &&(Player, u64)| self.guest_of(hub, proposal, player, *id).is_none();
-            let requests: Vec<u64> = proposal.players.iter().filter(lacks).map(|(_, id)| *id).collect();
-            if !requests.is_empty() {
+            let lacking: Vec<(Player, u64)> = proposal.players.iter().filter(lacks).cloned().collect();
+            if !lacking.is_empty() {
+                let requests = lacking.iter().map(|(_, id)| *id).collect();
                 hub.say(Speaker::Party(0), write(&Between::Misses { run, requests }));
+                if !self.is_batch(run) {
+                    self.tardy.note(lacking.into_iter().map(|(player, _)| player.client), now, REMEMBERED);
+                }
                 self.requeue(run, Company::WAITS);
             }
         }
@@ -206,7 +233,7 @@ impl Desk {
     /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no
     /// other run is made with them: who is still there connects and asks anew. Those of a run of several instances
     /// are asked for alone first, and so is all that their clients ask for in a while: nobody else waits for them
-    /// again.
+    /// again. Clients that are missed alone have no lane that others could need, for as long.
     pub(super) fn missed(&mut self, hub: &mut Hub, party: usize, run: u64, requests: &[u64]) {
         if self.runs.get(&run).is_none_or(|run| run.stage == Stage::Running) {
             return;
@@ -218,13 +245,13 @@ impl Desk {
         };
         let missed = self.visitors.iter().filter(|(_, visitor)| is_missed(visitor)).map(|(guest, _)| *guest);
         let missed: Vec<u64> = missed.collect();
+        let names = missed.iter().filter_map(|guest| Some(self.visitors.get(guest)?.client.name.clone()));
+        let (names, now) = (names.collect::<Vec<_>>(), Instant::now());
         if self.is_batch(run) {
-            let clients =
-                missed.iter().filter_map(|guest| Some(self.visitors.get(guest)?.client.name.clone()));
-            let clients: Vec<String> = clients.collect();
-            self.absent.note(clients, Instant::now());
+            self.absent.note(names, now, REMEMBERED);
             return self.take_apart(hub, run, false);
         }
+        self.tardy.note(names, now, REMEMBERED);
         // After a pause, or a party that always says so would have it proposed without end.
         self.take_apart(hub, run, true);
         for guest in missed {

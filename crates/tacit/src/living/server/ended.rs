@@ -4,11 +4,17 @@ use super::shared::Ended;
 use super::{Server, play};
 use crate::error::{Error, link};
 use crate::living::control::{FILLING, MEASURE, Proposal};
+use tacit_net::ErrorKind;
 
 impl Server {
     /// Takes down how a run has ended, also where that was only after its end here: a failed check is one.
     pub(super) fn note(&mut self, ended: &Ended) {
         let Ended { proposal, result, late } = ended;
+        if let Err(error) = result
+            && let Some(client) = blamed(error, proposal)
+        {
+            self.desk.failed_for(proposal.run, client);
+        }
         self.desk.ended(proposal.run, result.is_ok());
         if proposal.program == MEASURE {
             return;
@@ -29,10 +35,27 @@ impl Server {
 
 /// The client of a run whose loss ended it in the middle of a check.
 fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
-    let Error::Aborted { attempt: true, cause, .. } = error else { return None };
-    let peer = &link(cause)?.peer()?.name;
+    blamed(error, proposal).filter(|_| error.is_attempt())
+}
+
+/// The client of a run for which it ended, here or at a party that says so.
+fn blamed<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
+    let link = match error {
+        Error::AfterKeeping { failed, .. } => return blamed(failed, proposal),
+        Error::Aborted { cause, .. } => link(cause)?,
+        _ => return None,
+    };
+    let origin = match link.what() {
+        ErrorKind::Aborted { origin, .. } => client_of(proposal, origin),
+        _ => None,
+    };
+    client_of(proposal, &link.peer()?.name).or(origin)
+}
+
+/// The client of this name, if it has a part in a run.
+fn client_of<'a>(proposal: &'a Proposal, name: &str) -> Option<&'a str> {
     let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
-    clients.find(|client| client == peer)
+    clients.find(|client| *client == name)
 }
 
 #[cfg(test)]
@@ -42,6 +65,24 @@ mod tests {
     use tacit_engine::Error as Cause;
     use tacit_net::{Limits, Mesh};
     use tacit_session::Error as SessionError;
+
+    /// Alice is lost at P1, and so she is at P0, which hears of it.
+    #[test]
+    fn a_client_that_another_party_lost_in_a_check_is_known() {
+        let names = ["P0", "P1", "alice"].map(str::to_owned).to_vec();
+        let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
+            .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
+            .collect();
+        meshes.iter_mut().for_each(|mesh| mesh.trust_check_failures_from(2));
+        meshes[2].send(1, tacit_net::At::op(5), &[]).unwrap();
+        meshes[1].recv(2, tacit_net::At::op(4), 0).unwrap_err();
+        let heard = meshes[0].recv(1, tacit_net::At::op(4), 0).unwrap_err();
+        assert_eq!(heard.peer().map(|peer| peer.name.as_str()), Some("P1"));
+        let cause = Cause::Session(heard.into());
+        let error = Error::Aborted { lane: None, at: None, attempt: true, cause };
+        assert_eq!(lost_in_check(&error, &proposal(&["bob", "alice"])), Some("alice"));
+        assert_eq!(lost_in_check(&error, &proposal(&["bob"])), None);
+    }
 
     #[test]
     fn a_client_that_is_lost_in_a_check_is_known() {
@@ -61,7 +102,10 @@ mod tests {
         let asked = proposal(&["bob", "alice"]);
         assert_eq!(lost_in_check(&error(true, lost.clone().into()), &asked), Some("alice"));
         assert_eq!(lost_in_check(&error(true, lost.clone().into()), &proposal(&["bob"])), None);
-        assert_eq!(lost_in_check(&error(false, lost.into()), &asked), None);
+        assert_eq!(lost_in_check(&error(false, lost.clone().into()), &asked), None);
         assert_eq!(lost_in_check(&error(true, SessionError::Exhausted), &asked), None);
+        let kept = error(true, lost.clone().into()).after_keeping(&["weights@1".to_owned()]);
+        assert_eq!(lost_in_check(&kept, &asked), Some("alice"));
+        assert_eq!(blamed(&error(false, lost.into()), &asked), Some("alice"));
     }
 }

@@ -157,7 +157,7 @@ pub(super) fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures
                 run,
                 program = hex(program),
                 attempt = error.is_attempt(),
-                error = error.to_string(),
+                error = error.in_log(),
                 untold,
                 "run failed"
             );
@@ -169,5 +169,5 @@ pub(super) fn log_end(proposal: &Proposal, result: &Result<Run, Error>, failures
 pub(super) fn log_late(proposal: &Proposal, error: &Error, failures: &mut Quota) {
     let Some(untold) = failures.admit(Instant::now()) else { return };
     let (run, program) = (proposal.run, hex(&proposal.program));
-    tracing::warn!(run, program, error = error.to_string(), untold, "run was aborted after its end here");
+    tracing::warn!(run, program, error = error.in_log(), untold, "run was aborted after its end here");
 }

@@ -71,9 +71,11 @@ pub(super) struct Ended {
     pub(super) late: Option<Error>,
 }
 
-/// The mesh of a run: parties, then the clients that play in it.
+/// The mesh of a run: parties, then the clients that play in it. Others wait for a lane, so clients' waits add up.
 pub(crate) fn mesh(links: Box<dyn Transport>, config: &Config, me: usize, players: &[Player]) -> Mesh {
     let parties = config.parties().iter().map(|party| &party.name);
     let names = parties.chain(players.iter().map(|player| &player.client)).cloned().collect();
-    Mesh::new(links, me, names, config.limits().clone())
+    let mut mesh = Mesh::new(links, me, names, config.limits().clone());
+    mesh.hurry(config.parties().len());
+    mesh
 }

@@ -4,9 +4,15 @@
 use super::wanted::{BITS, askers_of, bits, keeper, reader, want};
 use super::*;
 use crate::State;
+use std::collections::VecDeque;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Instant;
 use tacit_circuit::arith::{self, Style};
+use tacit_net::stream::Lent;
+use tacit_net::transport::Event;
+use tacit_net::{Frame, FrameKind, Transport, WireBytes};
 
 /// A party that serves programs beside a state, and waits until a run has so many instances if it may have them.
 pub(super) fn open(
@@ -139,4 +145,93 @@ fn a_tag_that_is_too_long_is_refused_by_whoever_wants_the_run() {
     let error = runs.into_iter().map(Result::unwrap_err).next().unwrap();
     assert!(matches!(&error, Error::Refused(reason) if reason.contains("256 bytes")), "{error}");
     end_well(parties, 0);
+}
+
+/// The links of a run to three parties and a client, each of whose messages takes so long.
+struct Late {
+    links: Lent,
+    each: Duration,
+    under_way: VecDeque<Frame>,
+    due: Instant,
+}
+
+impl Transport for Late {
+    fn is_linked(&self, peer: usize) -> bool {
+        self.links.is_linked(peer)
+    }
+    fn send(&mut self, to: usize, frame: Frame) {
+        self.links.send(to, frame);
+    }
+    fn flush(&mut self) -> bool {
+        self.links.flush()
+    }
+    fn backlog(&self, to: usize) -> usize {
+        self.links.backlog(to)
+    }
+    fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        if !self.under_way.is_empty() && Instant::now() >= self.due {
+            self.due = Instant::now() + self.each;
+            return Some((3, Event::Frame(self.under_way.pop_front()?)));
+        }
+        match self.links.poll(wait.min(Duration::from_millis(10)))? {
+            (3, Event::Frame(frame)) if frame.kind == FrameKind::Data => {
+                if self.under_way.is_empty() {
+                    self.due = Instant::now() + self.each;
+                }
+                self.under_way.push_back(frame);
+                Some((3, Event::Progress))
+            }
+            event => Some(event),
+        }
+    }
+    fn hold(&mut self, peer: usize, hold: bool) {
+        self.links.hold(peer, hold);
+    }
+    fn now(&self) -> Duration {
+        self.links.now()
+    }
+    fn wire_bytes(&self, peer: usize) -> WireBytes {
+        self.links.wire_bytes(peer)
+    }
+    fn finish(&mut self) -> bool {
+        self.links.finish()
+    }
+}
+
+/// Each of its messages comes to P1 before patience with one ends. P0 hears of it, and she has no lane then that others could need.
+#[test]
+fn a_client_that_is_slow_at_each_message_ends_its_run_when_patience_with_all_is_over() {
+    let (house, program) = (House::new(), square());
+    let path = house.path("P1");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}\n[limits]\npatience_seconds = 5.0\n")).unwrap();
+    let parties = [0, 1, 2].map(|number| {
+        let mut server = house.open(number, &program, QUEUE, None, &["guest"]).unwrap();
+        let is_first = AtomicBool::new(number == 1);
+        server.wrap(move |links| {
+            if !is_first.swap(false, Ordering::SeqCst) {
+                return Box::new(links);
+            }
+            let (each, due) = (Duration::from_secs(3), Instant::now());
+            Box::new(Late { links, each, under_way: VecDeque::new(), due })
+        });
+        Party::serves(server)
+    });
+    let alice = house.config("alice");
+    let error = squared(&mut seat(alice.clone(), Some("guest")), &program, 5).unwrap_err();
+    assert!(error.to_string().contains("lost alice (too slow: waited for 5."), "{error}");
+    // Two of three lanes are taken.
+    let stalled = [7, 8].map(|id| stalls(&house.config("bob"), request(&program, id, "guest")));
+    let mut again = by_hand(&alice);
+    tell_all(&mut again, &ToParty::Ask(request(&program, 9, "guest")));
+    assert_eq!(
+        squared(&mut seat(house.config("carol"), Some("guest")), &program, 6).unwrap(),
+        Some(ints(36))
+    );
+    let early = again.next(&[0], Duration::from_millis(300));
+    assert!(early.is_none(), "{early:?}");
+    drop(stalled);
+    assert!(matches!(heard(&mut again, 0), Some(ToClient::Begin { id: 9, .. })));
+    drop(again);
+    end_well(parties, 1);
 }

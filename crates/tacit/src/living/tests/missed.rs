@@ -66,6 +66,41 @@ fn a_party_that_says_of_each_run_that_it_lacks_requests_is_asked_again_after_a_p
     }
 }
 
+/// Two of three lanes have runs. Alice, whom a party has missed, asks for the third before carol.
+#[test]
+fn who_was_missed_is_not_given_the_last_free_lane() {
+    let (house, program) = (House::new(), square());
+    let others = [0, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::of(&house, 1);
+    let asks = |rogue: &mut Rogue, name: &str, id: u64| {
+        let mut client = rogue.admit(&house.config(name));
+        tell_all(&mut client, &ToParty::Ask(request(&program, id, "guest")));
+        client
+    };
+    // For which request party 0 proposes the next run, and its number.
+    let proposed = |rogue: &mut Rogue| loop {
+        if let Some(Between::Propose(Proposal { run, players, .. })) = rogue.answer(0) {
+            break (players[0].1, run);
+        }
+    };
+    let mut clients = vec![asks(&mut rogue, "alice", 7)];
+    let (id, run) = proposed(&mut rogue);
+    rogue.tells(0, &Between::Misses { run, requests: vec![id] });
+    for id in [8, 9] {
+        clients.push(asks(&mut rogue, "bob", id));
+        let (proposed, run) = proposed(&mut rogue);
+        assert_eq!(proposed, id);
+        rogue.tells(0, &Between::Accept { run });
+    }
+    clients.push(asks(&mut rogue, "alice", 10));
+    clients.push(asks(&mut rogue, "carol", 11));
+    assert_eq!(proposed(&mut rogue).0, 11);
+    drop((clients, rogue));
+    for party in others {
+        drop(party.end());
+    }
+}
+
 /// Alice goes as party 0 begins the run: the party that she has left tells it too late. Bob's link there ends at once, so that he
 /// asks anew.
 #[test]

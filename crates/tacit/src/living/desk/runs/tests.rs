@@ -1,7 +1,7 @@
 //! What a desk refuses without asking anybody.
 
 use super::*;
-use crate::living::desk::{ABANDONED, LATE};
+use crate::living::desk::{ABANDONED, LATE, STALL};
 use crate::living::serving::Serving;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn the_oldest_of_what_parties_want_is_next_and_a_client_waits_for_one_of_them_at
     let all_want = |desk: &mut Desk, program: u8, tag: &str| {
         (0..3).for_each(|party| desk.wants.is_wanted_by(party, ([program; 32], tag.to_owned())));
     };
-    let next = |desk: &mut Desk| desk.next(Instant::now()).map(|next| (next.program[0], next.tag));
+    let next = |desk: &mut Desk| desk.next(Instant::now(), true).map(|next| (next.program[0], next.tag));
     let is = |program: u8, tag: &str| Some((program, tag.to_owned()));
     for (program, tag) in [(9, "d"), (9, "c"), (3, "b"), (9, "a")] {
         all_want(&mut desk, program, tag);
@@ -175,11 +175,11 @@ fn links_are_measured_when_nothing_runs_or_when_it_is_late() {
         assert!(!desk.is_to_measure(due) && !desk.is_to_measure(before(due + MEASURED_AGAIN)));
         assert!(desk.is_to_measure(due + MEASURED_AGAIN));
     }
-    assert!(desk.next(due).is_none());
+    assert!(desk.next(due, true).is_none());
     desk.runs.clear();
     // It comes before what else waits, and again as long after that.
     let at = due + Duration::from_secs(1);
-    assert!(desk.next(at).is_some_and(|next| next.program == MEASURE && next.seats.is_empty()));
+    assert!(desk.next(at, true).is_some_and(|next| next.program == MEASURE && next.seats.is_empty()));
     assert!(!desk.is_to_measure(before(at + MEASURED_AGAIN)) && desk.is_to_measure(at + MEASURED_AGAIN));
 }
 
@@ -254,4 +254,58 @@ fn fillings_that_fail_come_ever_later_and_those_that_find_enough_do_not() {
     assert!(enough > Duration::ZERO && enough < Duration::from_mins(1), "{enough:?}");
     assert!(failed > Duration::from_mins(1), "{failed:?}");
     assert!(some < Duration::from_secs(1), "{some:?}");
+}
+
+/// Who asked some parties alone has no lane that others could need, and is waited for shortly.
+#[test]
+fn a_client_that_was_missed_leaves_a_lane_to_others() {
+    let mut desk = Desk { me: 0, ..desk(8) };
+    let (one, now) = ([3; 32], Instant::now());
+    let ask = |desk: &mut Desk, guest: u64, name: &str| {
+        let (protocol, plays, tag) = ("replicated".into(), "x".into(), String::new());
+        let request =
+            Request { id: guest, program: one, protocol, plays, tag, alone: false, fill: Fill::new() };
+        let client = Client { name: name.into(), fingerprint: None };
+        desk.order.ask(guest, &client, &request, vec!["x".into()], now);
+    };
+    let next = |desk: &mut Desk, leaves_one| desk.next(now, leaves_one).map(|next| next.seats[0].guest);
+    desk.tardy.note(["alice".to_owned()], now, REMEMBERED);
+    ask(&mut desk, 1, "alice");
+    assert_eq!(next(&mut desk, false), None);
+    ask(&mut desk, 2, "bob");
+    assert_eq!([false, false, true].map(|leaves| next(&mut desk, leaves)), [Some(2), None, Some(1)]);
+    // It is no worse off where there is one at a time.
+    ask(&mut desk, 3, "alice");
+    desk.bear(1);
+    assert_eq!(next(&mut desk, false), Some(3));
+    desk.bear(8);
+    assert!(desk.leaves_room());
+    (1..=3).for_each(|run| is_under_way(&mut desk, run));
+    assert!(desk.has_room() && !desk.leaves_room());
+    let is_missed = |clients| {
+        let (proposal, accepted) = (proposal(9, clients), BTreeSet::new());
+        desk.is_missed(&Pending { proposal, stage: Stage::Proposed, accepted, since: now }) - now
+    };
+    assert!(is_missed(["bob", "alice"]) < is_missed(["bob", "carol"]));
+}
+
+/// Who held up a run has one at a time; whose run was short has held up nobody.
+#[test]
+fn a_client_that_stalled_has_one_run_at_a_time() {
+    let (protocol, plays, tag) = ("replicated".into(), "x".into(), String::new());
+    let request = Request { id: 7, program: [3; 32], protocol, plays, tag, alone: false, fill: Fill::new() };
+    let alice = Client { name: "alice".into(), fingerprint: None };
+    for (lasted, may) in [(Duration::ZERO, true), (STALL, false)] {
+        let mut desk = Desk { me: 0, ..desk(8) };
+        (1..=2).for_each(|run| is_under_way(&mut desk, run));
+        desk.runs.get_mut(&1).unwrap().since -= lasted;
+        desk.failed_for(1, "alice");
+        desk.forget(1);
+        let now = Instant::now();
+        assert_eq!(desk.tardy.has("alice", now + 2 * REMEMBERED), !may);
+        desk.order.ask(1, &alice, &request, vec!["x".into()], now);
+        assert_eq!(desk.next(now, true).is_some(), may);
+        desk.forget(2);
+        assert_eq!(desk.next(now, true).is_some(), !may);
+    }
 }
