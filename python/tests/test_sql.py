@@ -157,6 +157,17 @@ QUERIES = [
     "select ward, count(*) as n, (select max(id) from people) as x from stays group by ward",
     "select id, (select count(*) from people p where p.id = s.id) as n from stays s",
     "select days from stays where id in (select id from people where smokes or age > 40)",
+    # A subquery of one row that a condition leaves out.
+    "select id from people where (select count(*) from stays where days > 400) > 0",
+    "select id from people where (select max(days) from stays) > 400",
+    "select id from people where (select max(days) from stays) > 20 and age > 20",
+    "select id from people where (select max(days) from stays where days > 400) is null",
+    "select id from people where not ((select max(days) from stays) > 3)",
+    "select id from people where (select max(days) from stays) < 20 or age > 50",
+    "select ward, count(*) as n from stays group by ward having (select max(id) from people) > 100",
+    "select id from people where coalesce((select max(days) from stays where days > 400), 3) = 3",
+    "select id from people where age > (select min(days) from stays) and (select count(*) from stays) = 0",
+    "select p.id, s.days from people p join stays s on s.id = p.id where (select sum(days) from stays) > 3",
 ]
 
 

@@ -26,6 +26,9 @@ _INSTEAD: dict[type[exp.Expr], str] = {
 }
 
 
+OF_CONDITION = "_u_"
+"""What the names begin with that the optimiser gives to subqueries of conditions."""
+
 _ENDED = {"with_", "distinct", "order", "limit", "offset"}
 
 _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
@@ -176,7 +179,11 @@ def in_subquery(condition: exp.Expr, uses: Sequence[exp.Expr]) -> tuple[exp.Expr
         return None
     for key, other in ((condition.left, condition.right), (condition.right, condition.left)):
         # Keys of other subqueries have such names, too.
-        if isinstance(key, exp.Column) and key.table.startswith("_u_") and not key.name.startswith("_u_"):
+        if (
+            isinstance(key, exp.Column)
+            and key.table.startswith(OF_CONDITION)
+            and not key.name.startswith(OF_CONDITION)
+        ):
             asked = [one for use in uses for one in use.find_all(exp.Is) if one.this.sql() == key.sql()]
             if any(not _is_whether(one) for one in asked):
                 return other, key

@@ -90,6 +90,7 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         with_bare_exists,
         with_names,
         with_rows_in_brackets,
+        with_rows_of_conditions,
         written_out,
     )
 
@@ -102,7 +103,10 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         # The optimiser leaves some parts out.
         checked_clauses(read)
         before = RULES.index(unnest_subqueries)
-        rules = (*RULES[:before], with_rows_in_brackets, *RULES[before:])
+        rules = (
+            *(*RULES[:before], with_rows_in_brackets, RULES[before], with_rows_of_conditions),
+            *RULES[before + 1 :],
+        )
         optimised = optimize(read, schema=schema, dialect="duckdb", rules=rules)
     except SqlglotError as error:
         # Terminals underline what it is about.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from tacit.tables.constructs import refused, sources_of
+from tacit.tables.constructs import OF_CONDITION, refused, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,19 @@ def with_rows_in_brackets(expression: exp.Expr) -> exp.Expr:
         for inner in [one.unalias() for one in node.expressions]:
             if isinstance(inner, exp.Subquery) and _is_row(inner.this):
                 inner.replace(exp.Paren(this=inner.copy()))
+    return expression
+
+
+def with_rows_of_conditions(expression: exp.Expr) -> exp.Expr:
+    """A query whose subqueries of one row, which the optimiser puts beside all others, are null without it.
+
+    Else a condition on one would become its HAVING, and hold where it has left the row out.
+    """
+    for join in expression.find_all(exp.Join):
+        if join.kind == "CROSS" and join.alias_or_name.startswith(OF_CONDITION):
+            join.set("kind", None)
+            join.set("side", "LEFT")
+            join.set("on", exp.true())
     return expression
 
 
