@@ -56,7 +56,7 @@ def std(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool =
     """
     bits = as_fixed(tensor_of(a)).dtype.bits
     sums, places, count, by = _squares_off_mean(a, axis, keepdims)
-    root, finer = _root(sums, places, bits + 1)
+    root, finer = root_of(sums, places, bits + 1)
     return _public.divide(raw_of(root, bits), math.sqrt((count - ddof) * by) * 2.0 ** (finer - bits))
 
 
@@ -101,7 +101,7 @@ def selected_std(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor, dd
     one = as_fixed(filled)
     bits = one.dtype.bits
     sums, places = _selected_squares(filled, mask, middle)
-    root, finer = _root(sums, places, bits + 4)
+    root, finer = root_of(sums, places, bits + 4)
     # Of wide ranges, the last bits are less than 2**-30 of them: quotients have no room for these.
     width = one._kind.high - one._kind.low
     most = math.isqrt(_most_variance(filled, places, ddof) << bits) + (width >> 29) + 2
@@ -140,7 +140,7 @@ def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool
     one = as_fixed(tensor_of(a)) if tensor_of(a).dtype.kind not in ("int", "bool") else tensor_of(a) + 0
     dtype = one.dtype if one.dtype.kind == "fixed" else fixed(16)
     sums, places = _squares(one, axis, keepdims)
-    root, finer = _root(sums, places, dtype.bits)
+    root, finer = root_of(sums, places, dtype.bits)
     made = raw_of(root, finer).astype(dtype)
     if keepdims or axis is None:
         # Roots of exact sums are rounded to what no element is beyond.
@@ -279,7 +279,7 @@ def _sums(
     return products(high, high) * (1 << 2 * by - over) + ((rest + (1 << dropped >> 1)) >> dropped), places
 
 
-def _root(sums: Tensor, places: int, wanted: int) -> tuple[Tensor, int]:
+def root_of(sums: Tensor, places: int, wanted: int) -> tuple[Tensor, int]:
     """The root of sums of squares as integers, of which each counts 2**-finer, and `finer`: near `wanted`."""
     by = min(max(2 * wanted - places, 2 - places % 2), 60 - places % 2)
     return raised_root(sums, by), (places + by) // 2

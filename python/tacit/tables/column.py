@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit._functions import where
@@ -19,7 +20,7 @@ from tacit.tables.rows import Rows, by_row
 from tacit.tables.types import ColumnType, Kind, day_of, halves, hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 NUMERIC = ("integer", "decimal", "number")
 
@@ -223,10 +224,13 @@ class Column(Unknown):
             result = result | (self == value)
         return result
 
-    def between(self, low: Any, high: Any) -> Column:
-        """Whether it is at least `low` and at most `high`."""
-        inside: Column = (self >= low) & (self <= high)
-        return inside
+    def between(self, low: Any, high: Any, inclusive: str = "both") -> Column:
+        """Whether it is from `low` to `high`: with "both" of them, "left", "right" or "neither"."""
+        if inclusive not in ("both", "left", "right", "neither"):
+            raise fault(ProgramError, f"inclusive={inclusive!r}", 'say "both", "left", "right" or "neither"')
+        above: Column = self >= low if inclusive in ("both", "left") else self > low
+        below: Column = self <= high if inclusive in ("both", "right") else self < high
+        return above & below
 
     # Days and words.
 
@@ -257,7 +261,7 @@ class Column(Unknown):
 
     @by_row
     def start_of(self, unit: str) -> Column:
-        """The first day of the "year", "quarter", "month" or "week" (a Monday) that a date is in."""
+        """The first day of the "year", "quarter", "month" or "week" (a Monday) of a date, or its "day"."""
         return _dates.start_of(self, unit)
 
     @by_row
@@ -276,7 +280,7 @@ class Column(Unknown):
         traced: a comparison for each place where the result changes otherwise than by the usual step. A dict
         has nulls for what it doesn't have.
         """
-        return _words.mapped(self, change)
+        return _words.mapped(change.get if isinstance(change, Mapping) else change, self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":

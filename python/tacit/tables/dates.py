@@ -33,6 +33,13 @@ def month(column: Column) -> Column:
     return _integer(column, _of_year(column, 12) + 1, 1, 12)
 
 
+def months(column: Column) -> Column:
+    """The months since the year 0: a comparison for each month in the range but one."""
+    before, starts = 12 * _years(column)[0], _starts(column, 12)
+    ends = (before + bisect.bisect(starts, end) - 1 for end in (column.type.low, column.type.high))
+    return _integer(column, _count(column, starts[1:]) + before, *ends)
+
+
 def quarter(column: Column) -> Column:
     """The quarter, from 1 to 4: a comparison for each quarter in the range but one."""
     return _integer(column, _of_year(column, 4) + 1, 1, 4)
@@ -44,9 +51,12 @@ def day(column: Column) -> Column:
 
 
 def start_of(column: Column, unit: str) -> Column:
-    """The first day of a part of a year: a comparison for each in the range but one; or of a week."""
+    """The first day of a part of a year: a comparison for each in the range but one; of a week; or itself."""
     from tacit.tables.column import made
 
+    if unit == "day":
+        _years(column)
+        return column
     if unit == "week":
         first = column.value - weekday(column).value
         low, high = (day - (day + EPOCH.weekday()) % 7 for day in (column.type.low, column.type.high))
@@ -56,7 +66,7 @@ def start_of(column: Column, unit: str) -> Column:
         first = starts[0] + _count(column, starts[1:], lengths)
         low, high = (starts[bisect.bisect(starts, end) - 1] for end in (column.type.low, column.type.high))
     else:
-        raise fault(ProgramError, f"the start of {unit!r}", f"dates have {', '.join(PARTS)} and week here")
+        raise fault(ProgramError, f"the start of {unit!r}", f"dates have {', '.join(PARTS)}, week and day")
     return made("date", within(first, low, high) if isinstance(first, Tensor) else first, valid=column.valid)
 
 

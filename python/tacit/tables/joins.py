@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tacit.tables.table import Table
     from tacit.tables.types import ColumnType
 
-HOWS = ("inner", "left", "semi", "anti", "cross")
+HOWS = ("inner", "left", "right", "outer", "semi", "anti", "cross")
 
 
 def joined(
@@ -67,6 +67,10 @@ def joined(
             'say on="id", or on={"here": "there"}; a table of one row goes beside all by how="cross"',
         )
     names = _names(left, right, pairs, suffix)
+    if how == "right":
+        return _right(left, right, pairs, names, matches)
+    if how == "outer":
+        return _outer(left, right, pairs, names, matches, suffix)
     if how in ("semi", "anti") and not right.facts.is_unique(pairs.values()):
         # Whether there is a match is the same for one row of each value.
         right = right.select(*dict.fromkeys(pairs.values())).distinct()
@@ -79,7 +83,7 @@ def joined(
             ProgramError,
             f"neither table is known to have a row alone for each {' and '.join(pairs)}",
             "declare the column unique=... of its table, group_by it first, or say matches=... how many rows "
-            "of the right table have the same value at most",
+            'of the right table have the same value at most (of the left one for how="right")',
         )
     return _several(left, right, pairs, how, names, matches)
 
@@ -244,6 +248,37 @@ def _turned(left: Table, right: Table, pairs: dict[str, str], names: dict[str, s
     return chosen.rename(result)
 
 
+def _right(left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], matches: Any) -> Table:
+    """A left join with the tables the other way round, and columns called and standing as they would."""
+    called = {name: f"{name} on the left" for name in left.columns}
+    back = {there: called[here] for here, there in pairs.items()}
+    found = joined(right, left.rename(called), back, "left", matches, "")
+    # Keys of one name are there once, and the right table has them in all rows.
+    result = {name if pairs.get(name) == name else called[name]: name for name in left.columns} | names
+    return found.select(*result).rename(result)
+
+
+def _outer(
+    left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], matches: Any, suffix: str
+) -> Table:
+    """The rows of a left join, and those of the right table that match none."""
+    found = joined(left, right, pairs, "left", matches, suffix)
+    back = {there: here for here, there in pairs.items()}
+    rest = joined(right, left.select(*pairs), back, "anti", None, "")
+    called = {name: name for name, here in back.items() if name == here} | names
+    return found.union(_with_nulls(rest.select(*called).rename(called), found))
+
+
+def _with_nulls(table: Table, like: Table) -> Table:
+    """A table with nulls in the columns of another one that it hasn't."""
+    columns = dict(table.columns)
+    for name, column in like.columns.items():
+        if name not in columns:
+            parts = tuple(table.constant(_least(column.type, part)) for part in column.parts)
+            columns[name] = Column(column.type.nullable(), parts, table.valid & False)
+    return table._with(columns=columns)
+
+
 def _where_found(column: Column, found: Tensor) -> Column:
     """A column that is null where nothing was found."""
     there = found if column.valid is None else found & column.valid
@@ -284,13 +319,7 @@ def _several(
 def _unmatched(left: Table, pairs: dict[str, str], result: Table) -> Table:
     """Left rows without a match, with nulls."""
     keys = result.select(*pairs).rename({here: there for here, there in pairs.items() if here != there})
-    rest = joined(left, keys, pairs, "anti", None, "")
-    columns = dict(rest.columns)
-    for name, column in result.columns.items():
-        if name not in columns:
-            parts = tuple(rest.constant(_least(column.type, part), len(rest)) for part in column.parts)
-            columns[name] = Column(column.type.nullable(), parts, rest.valid & False)
-    return rest._with(columns=columns)
+    return _with_nulls(joined(left, keys, pairs, "anti", None, ""), result)
 
 
 def _least(kind: ColumnType, part: Tensor) -> Any:

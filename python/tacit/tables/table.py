@@ -134,6 +134,13 @@ class Table(Unknown):
         names = flattened(names)
         return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
+    def drop(self, *names: str | Sequence[str], columns: str | Sequence[str] = ()) -> Table:
+        """All columns but these. Free."""
+        gone = flattened((*names, columns))
+        for name in gone:
+            self[name]
+        return self.select(*(name for name in self.columns if name not in gone))
+
     def rename(self, names: Mapping[str, str] | None = None, **others: Never) -> Table:
         """Columns called otherwise: `{"old": "new"}`. Free."""
         if names is None or others:
@@ -251,11 +258,11 @@ class Table(Unknown):
         Args:
             other: The other table.
             on: Columns that both have, or `{"here": "there"}`.
-            how: "inner"; "left", with nulls where `other` has no row; "semi" for the rows here that have a
-                match, "anti" for those that have none; "cross", without `on`, to put the one row of `other`
-                beside all rows.
-            matches: A bound on how many rows of `other` have the same value. If there are more, the run says
-                so instead of giving a result.
+            how: "inner"; "left", with nulls where `other` has no row; "right", with nulls where there is none
+                here; "outer", with both; "semi" for the rows here that have a match, "anti" for those that
+                have none; "cross", without `on`, to put the one row of `other` beside all rows.
+            matches: A bound on how many rows of `other` have the same value, or for "right" of those here. If
+                there are more, the run says so instead of giving a result.
             suffix: What is added to names of `other` that are here, too.
             others: Nothing: pandas has more.
         """
@@ -319,12 +326,14 @@ class Table(Unknown):
         With `offset` as many are left out before them.
         Without an order they are first by what is in them, as far as an order isn't known: a sort.
         """
-        if type(rows) is not int or rows < 1:
+        if type(rows) is not int or rows < 0:
             raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
         if type(offset) is not int or offset < 0:
             raise fault(ProgramError, f"offset={offset!r}: a number of rows from 0 on is needed")
-        if offset >= len(self):
-            raise fault(ProgramError, f"offset={offset} of up to {len(self)} rows leaves none")
+        if not rows or offset >= len(self):
+            # No row of it counts, but it has columns.
+            none = self.with_tensors([tensor[:1] for tensor in self.tensors()], self.facts)
+            return none._with(valid=none.valid & False)
         if rows >= len(self) and not offset:
             return self._with(rows=None)
         table = self.settled()

@@ -12,9 +12,9 @@ from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
 from tacit._ranges import within
 from tacit.errors import ProgramError
+from tacit.tables.aggregates import check, from_raw, mean_of_column, neutral_of, raw_of_column, there_in
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
-from tacit.tables.groups import _back, _check, _mean, _neutral, _raw, _there
 from tacit.tables.orders import wish
 from tacit.tables.sorting import (
     differs_from_previous,
@@ -107,7 +107,7 @@ def windowed(
     else:
         source = None if column is None else table[column]
         if source is not None:
-            _check(how, source)
+            check(how, source)
         looked = []
         for one in ("sum", "count") if how == "mean" else (how,):
             back = _looked_around(table, source, one, starts, frame)
@@ -117,7 +117,7 @@ def windowed(
         value = looked[0]
         if how == "mean":
             count = looked[1].value
-            value = _mean(value, _raw(value), count, count != 0)
+            value = mean_of_column(value, raw_of_column(value), count, count != 0)
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()), rows=None)
 
@@ -208,7 +208,7 @@ def _part(table: Table, starts: Tensor, parts: int) -> Column:
 
 def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: bool) -> Column:
     """What the row so many places before has, or the one after; null, if there is none."""
-    there = _there(table.valid, source)
+    there = there_in(table.valid, source)
     assert there is not None
     parts, away = list(source.parts), min(away, len(there))
     if later:
@@ -246,12 +246,12 @@ def _spread_back(column: Column, starts: Tensor) -> Column:
 
 
 def _looked_around(table: Table, source: Column | None, how: str, starts: Tensor, frame: Frame) -> Column:
-    there = _there(table.valid, source)
+    there = there_in(table.valid, source)
     assert there is not None
     if source is None or how == "count":
         return made("integer", _joined(there + 0, starts, lambda a, b: a + b, frame, 0))
-    raw = _raw(source)
-    neutral = _neutral(how, raw)
+    raw = raw_of_column(source)
+    neutral = neutral_of(how, raw)
     filled = where(there, raw, neutral)
     join = {"sum": lambda a, b: a + b, "min": minimum, "max": maximum}[how]
     result = _joined(filled, starts, join, frame, neutral)
@@ -259,7 +259,7 @@ def _looked_around(table: Table, source: Column | None, how: str, starts: Tensor
     first, last = frame
     if source.valid is not None or (first or 0) > 0 or (last or 0) < 0:
         valid = _joined(there, starts, either, frame, False)
-    return _back(source, result, valid)
+    return from_raw(source, result, valid)
 
 
 def _joined(values: Tensor, starts: Tensor, join: Any, frame: Frame, neutral: Any) -> Tensor:
