@@ -190,7 +190,7 @@ def test_columns_of_words_are_put_together_in_programs() -> None:
         ("replace(n, 'a', 'b')", "REPLACE .* no words that everybody knows\n.*category"),
         ("replace(w, n, 'b')", "by t.n, which is no text of words"),
         ("left(w, v)", "by t.v, which is no number of letters"),
-        ("strftime(day, '%H')", "has %H\n.*%Y, %y"),
+        ("strftime(day, '%H')", "has no %H here\n.*%Y, %y"),
         ("strftime(day, w)", "no format that everybody knows"),
         ("strftime(n, '%Y')", "is no date\n.*declare it as date"),
         ("strftime(long, '%d %m')", "more than 10,000 values"),

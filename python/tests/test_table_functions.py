@@ -470,8 +470,9 @@ def test_comparisons_with_numbers_between_those_of_a_column_are_exact() -> None:
         (lambda t: t.x * 1e-25, "too small to stand beside a column"),
         (lambda t: t.x.astype("category"), "'x', .* as category"),
         (lambda t: t["x", "p"], r"is no column\n.*\['x', 'p'\]"),
-        (lambda t: t[pd.isna(t.x)], "is no condition on columns\n.*is_null"),
-        (lambda t: np.where(pd.isna(t.x), 0, t.x), "has a condition that is no column\n.*is_null"),
+        (lambda t: t[pd.isna(t.x)], "NumPy array\n.*is_null\\(\\) is pd.isna"),
+        (lambda t: t[t.x is None], "is no condition on columns\n.*is_null"),
+        (lambda t: np.where(t.x is None, 0, t.x), "has a condition that is no column\n.*is_null"),
         (lambda t: [one for one in t.x], "can't be used for a loop"),  # noqa: C416
         (lambda t: sorted(t), "a loop over its rows"),
         (

@@ -187,6 +187,28 @@ def test_parts_of_ranges_and_columns_are_those_of_pandas() -> None:
     same_rows(got, expected)
 
 
+def test_days_and_names_are_those_of_pandas() -> None:
+    random = np.random.default_rng(9)
+    first, second = people(random, 12), stays(random, 3)
+    forms = ["%Y-%m", "%d.%m.", "%A", "%y%m%d"]
+
+    def computed(p: Any, _: Any) -> Any:
+        later = {"later": p["born"] + pd.Timedelta(days=40), "since": p["born"] - pd.Timestamp("1960-02-01")}
+        # All days of fifty years are too many to write.
+        near = p.assign(near=np.clip(p["born"], "1970-01-01", "1985-12-31"))
+        written = {form: near["near"].strftime(form) for form in forms}
+        return near.assign(**later, **written).drop("age", "smokes", "near").rename(columns={"born": "b"})
+
+    got = asked(computed, first, second)
+    near = first["born"].clip(pd.Timestamp("1970-01-01"), pd.Timestamp("1985-12-31"))
+    expected = first.drop(columns=["age", "smokes"]).rename(columns={"born": "b"})
+    expected["later"] = first["born"] + pd.Timedelta(days=40)
+    expected["since"] = (first["born"] - pd.Timestamp("1960-02-01")).dt.days
+    for form in forms:
+        expected[form] = near.dt.strftime(form)
+    same_rows(got, expected)
+
+
 @pytest.mark.parametrize(("rows", "offset"), [(0, 0), (0, 3), (5, 23), (3, 99)])
 def test_limits_that_leave_none(rows: int, offset: int) -> None:
     random = np.random.default_rng(8)
@@ -257,6 +279,26 @@ def test_what_pandas_has_otherwise_is_said(use: Callable[[Any], Any], says: str)
         (lambda t: t.assign(y=np.digitize(t.x, [3, 1])), "ascending order"),
         (lambda t: t.assign(y=t.x.between(0, 1, "none")), '"neither"'),
         (lambda t: t.drop("y"), "no column 'y'"),
+        (lambda t: t.drop("x", axis=1), "drop takes no axis\n.*leaves columns out"),
+        (lambda t: t.group_by("k", as_index=False), "takes no as_index\n.*keys are columns"),
+        (lambda t: t.group_by(t.day.year()), r"asked for by its name\n.*assign\(year="),
+        (lambda t: t.group_by("k").agg(x=("x", np.sum)), "aren't given the rows of a group"),
+        (lambda t: t.group_by("k").agg(x=("x", ["min", "max"])), r'one for each: low=\("column", "min"\)'),
+        (lambda t: t.order_by("x", ascending=False), r"no ascending\n.*descending=\[False, True\]"),
+        (lambda t: t.order_by(lambda t: t.x), "asked for by its name"),
+        (lambda t: t.distinct("k"), r"whole rows\n.*select\('k'\).distinct\(\)"),
+        (lambda t: t.join(t, on="id", suffixes=("_a", "_b")), 'no suffixes\n.*suffix="_b"'),
+        (lambda t: t.rename(str.upper), "takes a dict"),
+        (lambda t: t[:3], r"no numbers.*\n.*limit\(3\)"),
+        (lambda t: t.x[t.x > 3], "no rows by itself\n.*has rows of a table"),
+        (lambda t: 3 in t.x, "can't be used for in"),
+        (lambda t: t[t.x in t], "can't be used for in"),
+        (lambda t: t[t.id.is_in(t.x)], 'public values\n.*how="semi"'),
+        (lambda t: pd.cut(t.x, [0, 3]), "pandas takes no columns: .*np.digitize"),
+        (lambda t: t.window("y", "x", "cumsum", order_by="day"), 'say "sum"'),
+        (lambda t: t.window("y", "x", "std", order_by="day"), "stddev\\(x\\) over"),
+        (lambda t: t.assign(y=t.day.strftime("%H")), "has no %H here"),
+        (lambda t: t.assign(y=t.x.strftime("%Y")), "has no year"),
         (lambda t: t.join(t, on="id", how="full"), "use one of inner, left, right, outer"),
     ],
 )

@@ -81,11 +81,14 @@ def aggregate_of(table: Table, name: str, spec: Any) -> Aggregate:
     source, how, *given = spec
     if how not in HOWS or (source is None and how != "count"):
         shown = how if source is None else (source if isinstance(source, str) else "...", how)
-        raise fault(
-            ProgramError,
-            f"{name}={shown!r} is no aggregate",
-            _INSTEAD.get(str(how), f'say {name}=("column", how): {", ".join(HOWS)}'),
-        )
+        hint = f'say {name}=("column", how): {", ".join(HOWS)}'
+        if isinstance(how, list):
+            hint = 'say one for each: low=("column", "min"), high=("column", "max")'
+        elif callable(how):
+            hint = f"functions aren't given the rows of a group; {hint}, and compute with these columns then"
+        elif isinstance(how, str):
+            hint = _INSTEAD.get(how, hint)
+        raise fault(ProgramError, f"{name}={shown!r} is no aggregate", hint)
     place = _place(name, how, given)
     column = table[source] if isinstance(source, str) else source
     if column is not None:

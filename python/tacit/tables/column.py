@@ -211,10 +211,18 @@ class Column(Unknown):
         """With a value in the place of nulls."""
         return self if self.valid is None else choose(self.not_null(), self, value)
 
-    @by_row
     def is_in(self, values: Iterable[Any]) -> Column:
         """Whether it is one of some public values."""
-        several = list(values)
+        if isinstance(values, Column):
+            raise fault(
+                ProgramTypeError,
+                "is_in takes public values",
+                't.join(other, on="id", how="semi") has the rows that another table has, how="anti" the rest',
+            )
+        return self._is_one_of(list(values))
+
+    @by_row
+    def _is_one_of(self, several: list[Any]) -> Column:
         if not several:
             return made("boolean", False, valid=self.valid)
         if self.type.kind == "category":
@@ -265,6 +273,15 @@ class Column(Unknown):
         return _dates.start_of(self, unit)
 
     @by_row
+    def strftime(self, form: str) -> Column:
+        """A date as a word, by Python's codes: %Y %y %m %-m %B %b %d %-d %A %a %w %u %j %x, in English.
+
+        A comparison for each month of its range if months are written, for each year if years alone are.
+        Of others the range is 10,000 days at most.
+        """
+        return _dates.written(self, form)
+
+    @by_row
     def like(self, pattern: str) -> Column:
         """Whether a category's word matches a pattern of SQL: `%` is any text, `_` a letter.
 
@@ -293,6 +310,16 @@ class Column(Unknown):
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("column", name, OF_COLUMNS)
 
+    def __getitem__(self, _: object) -> NoReturn:
+        raise fault(
+            ProgramTypeError,
+            "a column has no rows by itself",
+            't[t["x"] > 3] has rows of a table, np.where(condition, x, None) has nulls in the others',
+        )
+
+    def __contains__(self, _: object) -> bool:
+        self._refuse("in")
+
     def __len__(self) -> int:
         self._refuse("a length")
 
@@ -308,6 +335,13 @@ class Column(Unknown):
                 SecretError,
                 "nobody knows what is in this column while the program runs: it can't steer if, and, or, not",
                 "combine conditions with &, | and ~, each in brackets; choose by np.where(condition, a, b)",
+            )
+        if use in ("a NumPy array", "a length"):
+            raise fault(
+                SecretError,
+                f"nobody knows what is in this column while the program runs, so it can't be used for {use}",
+                "pandas takes no columns: x.is_null() is pd.isna(x), np.digitize(x, edges) is as pd.cut, and "
+                'np.where(x == "a", 1, 0) as get_dummies; len(t) is the bound on rows',
             )
         raise fault(
             SecretError,
@@ -352,6 +386,8 @@ def column_of(value: Any) -> Column:
         return Column(ColumnType("category", words=(value,), high=0), (0,))
     if isinstance(value, (datetime.date, datetime.datetime)):
         return made("date", day_of(value))
+    if isinstance(value, datetime.timedelta) and not value % datetime.timedelta(1):
+        return made("integer", value.days)
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         return column_of(value.item())
     if isinstance(value, (int, float, decimal.Decimal)):

@@ -1,10 +1,11 @@
-"""Parts of dates: years, months and days, by comparisons with the days on which they begin."""
+"""Parts of dates: years, months and days, by comparisons with the days on which they begin; and in words."""
 
 from __future__ import annotations
 
 import bisect
 import datetime
 import itertools
+import re
 from typing import TYPE_CHECKING, Any
 
 from tacit._location import fault
@@ -12,13 +13,51 @@ from tacit._ranges import within
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.types import EPOCH, day_of
+from tacit.tables.words import mapped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.tables.column import Column
 
 
 PARTS = {"year": 1, "quarter": 4, "month": 12}
 """Of how many a year consists."""
+
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+_CODES: dict[str, tuple[str, Callable[[datetime.date], str]]] = {
+    "%Y": ("year", lambda day: str(day.year)),
+    "%y": ("year", lambda day: f"{day.year % 100:02}"),
+    "%m": ("month", lambda day: f"{day.month:02}"),
+    "%-m": ("month", lambda day: str(day.month)),
+    "%B": ("month", lambda day: _MONTHS[day.month - 1]),
+    "%b": ("month", lambda day: _MONTHS[day.month - 1][:3]),
+    "%d": ("day", lambda day: f"{day.day:02}"),
+    "%-d": ("day", lambda day: str(day.day)),
+    "%A": ("weekday", lambda day: _DAYS[day.weekday()]),
+    "%a": ("weekday", lambda day: _DAYS[day.weekday()][:3]),
+    "%w": ("weekday", lambda day: str(day.isoweekday() % 7)),
+    "%u": ("weekday", lambda day: str(day.isoweekday())),
+    "%j": ("date", lambda day: f"{day.timetuple().tm_yday:03}"),
+    "%x": ("date", datetime.date.isoformat),
+    "%%": ("", lambda _: "%"),
+}
+"""Codes of `strftime`: of which part of a date each is, and what it writes."""
 
 
 def year(column: Column) -> Column:
@@ -74,6 +113,32 @@ def weekday(column: Column) -> Column:
     """The day in its week, from 0, Monday, to 6, Sunday."""
     _years(column)
     return _integer(column, (column.value + EPOCH.weekday()) % 7, 0, 6)
+
+
+def written(column: Column, form: str) -> Column:
+    """What `strftime` writes of dates: by their years, months or the like, where that is all it writes."""
+    _years(column)
+    codes = re.findall(r"%-?.|[^%]+|%", form, re.DOTALL)
+    wrong = [one for one in codes if one.startswith("%") and one not in _CODES]
+    if wrong:
+        raise fault(ProgramError, f"strftime has no {wrong[0]} here", f"it has {', '.join(_CODES)}")
+    parts = {_CODES[one][0] for one in codes if one in _CODES} - {""}
+
+    def shown(day: datetime.date) -> str:
+        return "".join(_CODES[one][1](day) if one in _CODES else one for one in codes)
+
+    if parts == {"weekday"}:
+        # The first of January was a Monday.
+        return mapped(lambda place: shown(datetime.date(2001, 1, 1 + place)), weekday(column))
+    if parts == {"day"}:
+        return mapped(lambda place: shown(datetime.date(2000, 1, place)), day(column))
+    if parts == {"month"}:
+        return mapped(lambda place: shown(datetime.date(2000, place, 1)), month(column))
+    if parts <= {"year"}:
+        return mapped(lambda place: shown(datetime.date(place, 1, 1)), year(column))
+    if parts <= {"year", "month"}:
+        return mapped(lambda place: shown(datetime.date(place // 12, place % 12 + 1, 1)), months(column))
+    return mapped(shown, column)
 
 
 def _of_year(column: Column, parts: int) -> Any:

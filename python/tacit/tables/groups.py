@@ -62,7 +62,8 @@ class Grouped:
         self._table, self._keys, self._groups = table, tuple(dict.fromkeys(keys)), groups
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise no_attribute("group", name, OF_GROUPS)
+        is_column = not name.startswith("_") and name in self._table.columns
+        raise no_attribute("group", name, {name: NAMED} if is_column else OF_GROUPS)
 
     def __getitem__(self, key: Any) -> NoReturn:
         raise fault(ProgramError, f"[{key!r}] of groups", NAMED)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from tacit.tables.constructs import refused
-from tacit.tables.dates import months
 from tacit.tables.rows import by_row
 from tacit.tables.words import mapped, matcher
 
@@ -212,73 +211,14 @@ def _with_mark(mark: str | None, *words: str | None) -> str | None:
 
 _DATES = (exp.TimeToStr, exp.Monthname, exp.Dayname)
 
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-
-_CODES: dict[str, tuple[str, Callable[[datetime.date], str]]] = {
-    "%Y": ("year", lambda day: str(day.year)),
-    "%y": ("year", lambda day: f"{day.year % 100:02}"),
-    "%m": ("month", lambda day: f"{day.month:02}"),
-    "%-m": ("month", lambda day: str(day.month)),
-    "%B": ("month", lambda day: _MONTHS[day.month - 1]),
-    "%b": ("month", lambda day: _MONTHS[day.month - 1][:3]),
-    "%d": ("day", lambda day: f"{day.day:02}"),
-    "%-d": ("day", lambda day: str(day.day)),
-    "%A": ("weekday", lambda day: _DAYS[day.weekday()]),
-    "%a": ("weekday", lambda day: _DAYS[day.weekday()][:3]),
-    "%w": ("weekday", lambda day: str(day.isoweekday() % 7)),
-    "%u": ("weekday", lambda day: str(day.isoweekday())),
-    "%j": ("date", lambda day: f"{day.timetuple().tm_yday:03}"),
-    "%x": ("date", datetime.date.isoformat),
-    "%%": ("", lambda _: "%"),
-}
-"""Codes of STRFTIME: of which part of a date each is, and what it writes."""
-
 
 def _of_date(node: exp.Expr, column: Column) -> Column:
-    """STRFTIME and its like: of the parts of a date that are written, where these are few."""
+    """STRFTIME and its like."""
     if column.type.kind != "date":
         raise refused(node, f"is about {column.said()} which is no date", "declare it as date(first, last)")
-    if isinstance(node, exp.TimeToStr):
-        code = node.args["format"]
-        if not isinstance(code, exp.Literal) or not code.is_string:
-            raise refused(node, "has no format that everybody knows", "write STRFTIME(x, '%Y-%m')")
-        codes = re.findall(r"%-?.|[^%]+|%", code.this, re.DOTALL)
-    else:
-        codes = ["%B" if isinstance(node, exp.Monthname) else "%A"]
-    wrong = [one for one in codes if one.startswith("%") and one not in _CODES]
-    if wrong:
-        raise refused(node, f"has {wrong[0]}", f"dates have {', '.join(_CODES)} here")
-    parts = {_CODES[one][0] for one in codes if one in _CODES} - {""}
-
-    def written(day: datetime.date) -> str:
-        return "".join(_CODES[one][1](day) if one in _CODES else one for one in codes)
-
-    if not parts <= {"year", "month"} and len(parts) == 1:
-        part = next(iter(parts))
-        if part == "weekday":
-            # The first of January was a Monday.
-            return _mapped(lambda place: written(datetime.date(2001, 1, 1 + place)), column.weekday())
-        if part == "day":
-            return _mapped(lambda place: written(datetime.date(2000, 1, place)), column.day())
-    if parts == {"month"}:
-        return _mapped(lambda place: written(datetime.date(2000, place, 1)), column.month())
-    if parts == {"year"}:
-        return _mapped(lambda year: written(datetime.date(year, 1, 1)), column.year())
-    if parts <= {"year", "month"}:
-        by_month = by_row(months)(column)
-        return _mapped(lambda place: written(datetime.date(place // 12, place % 12 + 1, 1)), by_month)
-    return _mapped(written, column)
+    if not isinstance(node, exp.TimeToStr):
+        return column.strftime("%B" if isinstance(node, exp.Monthname) else "%A")
+    form = node.args["format"]
+    if not isinstance(form, exp.Literal) or not form.is_string:
+        raise refused(node, "has no format that everybody knows", "write STRFTIME(x, '%Y-%m')")
+    return column.strftime(form.this)

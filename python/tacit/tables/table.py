@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeAlias, overload
 
@@ -26,7 +27,7 @@ from tacit.tables.rows import Rows, refuse_other_rows
 from tacit.tables.sorting import compact, packed, refuse_texts, sort_rows, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from tacit.tables.groups import Grouped
     from tacit.tables.schema import Schema
@@ -80,6 +81,8 @@ class Table(Unknown):
         self._refuse("a loop over its rows")
 
     def __contains__(self, name: object) -> bool:
+        if isinstance(name, Column):
+            self._refuse("in")
         return name in self.columns
 
     def __repr__(self) -> str:
@@ -100,6 +103,12 @@ class Table(Unknown):
             return self.select(*key)
         if isinstance(key, tuple):
             raise fault(ProgramError, f"{key!r} is no column", f"write t[{list(key)!r}] for several")
+        if isinstance(key, slice):
+            raise fault(
+                ProgramError,
+                "rows have no numbers that everybody knows",
+                f'use order_by("column").limit({key.stop or 5}), and offset= for those before',
+            )
         if isinstance(key, bool):
             raise fault(
                 ProgramError,
@@ -134,8 +143,9 @@ class Table(Unknown):
         names = flattened(names)
         return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
-    def drop(self, *names: str | Sequence[str], columns: str | Sequence[str] = ()) -> Table:
+    def drop(self, *names: str | Sequence[str], columns: str | Sequence[str] = (), **others: Never) -> Table:
         """All columns but these. Free."""
+        _refuse_others("drop", others, 'drop("a", "b") leaves columns out; a filter leaves out rows')
         gone = flattened((*names, columns))
         for name in gone:
             self[name]
@@ -143,7 +153,8 @@ class Table(Unknown):
 
     def rename(self, names: Mapping[str, str] | None = None, **others: Never) -> Table:
         """Columns called otherwise: `{"old": "new"}`. Free."""
-        if names is None or others:
+        names = names if others.keys() != {"columns"} else others["columns"]
+        if not isinstance(names, Mapping) or others.keys() - {"columns"}:
             raise fault(ProgramTypeError, "rename takes a dict of names", 'use rename({"old": "new"})')
         for name in names:
             self[name]
@@ -268,37 +279,47 @@ class Table(Unknown):
         """
         from tacit.tables.joins import joined
 
-        if others:
-            raise fault(
-                ProgramTypeError,
-                f"join takes no {', '.join(others)}",
-                'on={"id": "cust"} joins by keys of two names, as other.rename({"cust": "id"}) does first',
-            )
+        by_name = 'on={"id": "cust"} joins by keys of two names, as other.rename({"cust": "id"}) does first'
+        apart = 'suffix="_b" is added to names of the other table that are here, too'
+        _refuse_others("join", others, apart if any("suffix" in name for name in others) else by_name)
         return joined(self, other, on, how, matches, suffix)
 
-    def group_by(self, *keys: str | Sequence[str], groups: int | None = None) -> Grouped:
+    def group_by(self, *keys: str | Sequence[str], groups: int | None = None, **others: Never) -> Grouped:
         """Groups of rows with the same values in some columns, for `agg`; nulls are a group.
 
         Args:
             keys: The columns; none for all rows together.
             groups: A bound on how many groups there are, if you know one less than what follows from the
                 columns' types. If there are more, the run says so instead of giving a result.
+            others: Nothing: pandas has more.
         """
         from tacit.tables.groups import Grouped
 
+        _refuse_others(
+            "group_by", others, "keys are columns of the result, nulls are a group, nothing is in order"
+        )
         return Grouped(self, flattened(keys), groups)
 
     @at_one_line
-    def distinct(self, *, rows: int | None = None) -> Table:
+    def distinct(self, *names: str, rows: int | None = None) -> Table:
         """The different rows; `rows` is a bound on how many there are, as `groups` of `group_by`."""
+        if names:
+            raise fault(
+                ProgramTypeError,
+                "distinct is of whole rows",
+                f"use select({', '.join(map(repr, names))}).distinct(), or group_by and aggregates",
+            )
         return self.group_by(*self.columns, groups=rows).agg()
 
     @at_one_line
-    def order_by(self, *names: str | Sequence[str], descending: bool | Sequence[bool] = False) -> Table:
+    def order_by(
+        self, *names: str | Sequence[str], descending: bool | Sequence[bool] = False, **others: Never
+    ) -> Table:
         """The rows in order of some columns, those that count first; nulls last. A sort.
 
         Rows with the same values in these are in order of the others that there are.
         """
+        _refuse_others("order_by", others, "use descending=True, or one for each: descending=[False, True]")
         columns = flattened(names)
         if not columns:
             raise fault(ProgramError, "order_by takes columns")
@@ -313,10 +334,10 @@ class Table(Unknown):
         if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):
             table = self.leading()
             return table._with(facts=replace(table.facts, settled=frozenset()), rows=None)
-        others = self.facts.tell_apart(columns, self.columns)
-        for name in others:
+        rest = self.facts.tell_apart(columns, self.columns)
+        for name in rest:
             words += words_of(self[name])
-        line += tuple((name, False) for name in others)
+        line += tuple((name, False) for name in rest)
         return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
@@ -506,4 +527,16 @@ def flattened(names: Iterable[str | Sequence[str]]) -> tuple[str, ...]:
 
 def names_of(given: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several."""
+    if isinstance(given, Column) or callable(given):
+        raise fault(
+            ProgramTypeError,
+            "a column is asked for by its name",
+            'say t.assign(year=lambda t: t.day.year()).group_by("year"), or order_by("x")',
+        )
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _refuse_others(method: str, others: Collection[str], hint: str) -> None:
+    """Refuses what pandas' method of another name takes."""
+    if others:
+        raise fault(ProgramTypeError, f"{method} takes no {', '.join(others)}", hint)

@@ -39,6 +39,21 @@ HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
 BESIDE = ("lag", "lead", "first", "last")
 
+_INSTEAD = {
+    "row_number": 'say t.window("name", None, "count", order_by=...)',
+    "cumcount": 'say t.window("name", None, "count", order_by=...)',
+    **{f"cum{how}": f'say "{how}": it is of all rows before, if no rows= are named' for how in HOWS},
+    "shift": 'say "lag", or "lead" for rows after',
+    "diff": 'say "lag", and take it away',
+    **{
+        how: f'tacit.sql("select *, {name}(x) over (order by day rows 6 preceding) as y from t", t=t) has it'
+        for how, name in [("std", "stddev"), ("var", "variance")]
+    },
+    "median": "medians are of groups: group_by by a week or a month, say",
+    "quantile": "quantiles are of groups: group_by by a week or a month, say",
+}
+"""Windows of pandas, and what to write."""
+
 
 def windowed(
     table: Table,
@@ -63,7 +78,9 @@ def windowed(
 
     if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS, "ntile")):
         known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {', '.join(RANKS)}, ntile without one"
-        raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
+        raise fault(
+            ProgramError, f"there is no window of {how!r} of {column!r}", _INSTEAD.get(str(how), known)
+        )
     frame = _frame(rows)
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):

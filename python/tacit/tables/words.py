@@ -104,7 +104,7 @@ def _together(said: str, columns: Sequence[Column], nulls: bool) -> tuple[Any, I
 def _too_many(said: str) -> ProgramTypeError:
     return fault(
         ProgramTypeError,
-        f"{said}, which may have more than {MOST_VALUES:,} values: too many to try them all",
+        f"{said} of more than {MOST_VALUES:,} values that there may be, too many to try them all",
         "write arithmetic on the column itself, x * 2, and np.where(condition, a, b) for if",
     )
 
