@@ -199,6 +199,15 @@ QUERIES = [
     "select days from stays order by days limit 3 offset 26",
     "select sum(days) as d from (select days from stays order by days, cost, id offset 100) t",
     "select id, date_trunc('day', born) as d from people",
+    "select days, id from stays order by days, id, cost offset 2 rows fetch next 3 rows only",
+    "select id, born - interval 50 year as d from people where born + interval 18 year > date '1990-02-28'",
+    # Different values of several columns.
+    "select ward, count(distinct id) as a, count(distinct days) as b, count(distinct dose) as c, "
+    "count(*) as n, median(days) as m, count(distinct id) filter (where days > 20) as d "
+    "from stays group by ward",
+    "select id, count(distinct ward) as a, count(distinct days % 3) as b, max(cost) as c, stddev(days) as d "
+    "from stays group by id",
+    "select count(distinct ward) as a, count(distinct id) as b, quantile_cont(cost, 0.5) as c from stays",
     # Quantiles of groups: between two values, and one of them.
     "select ward, quantile_cont(days, 0.9) as a, quantile_cont(dose, 0.25) as b, median(days) as c, "
     "percentile_cont(0.35) within group (order by days desc) as d, quantile_disc(cost, 0.75) as e, "
@@ -314,7 +323,7 @@ def test_random_filters_and_groups() -> None:
         ("select regr_intercept(days, cost) as x from stays", "AVG\\(y\\) - REGR_SLOPE"),
         ("select date_trunc('decade', born) as x from people", "start of 'decade'"),
         ("select born from people where days + interval 3 day > 5", "days"),
-        ("select days + interval 3 day as x from stays", "Interval .*\n.*add days or weeks to a date"),
+        ("select days + interval 3 day as x from stays", "Interval .*\n.*add days, weeks, months or years"),
         ("select dose ilike 'e%' as x from stays", "ILike .* no words that everybody"),
         ("select left(ward, 2.5) as x from stays", "by 2.5, which is no number of letters"),
         ("select starts_with(ward, 5) as x from stays", "by 5, which is no text"),
@@ -338,8 +347,17 @@ def test_random_filters_and_groups() -> None:
         ("select *, count(*) as n from stays group by all", "ALL\n.*name the columns"),
         ("select corr(cost * cost, cost * cost) as x from stays", "int holds at most"),
         ("select upper(id) as w from stays", "UPPER .* no words that everybody"),
-        ("select mode(days) as m from stays", "SUM, COUNT, AVG"),
-        ("select born + interval 1 year as y from people", "add days"),
+        ("select kurtosis(days) as m from stays", "SUM, COUNT, AVG"),
+        ("select born + interval 1 hour as y from people", "add days"),
+        ("select born + interval 9000 year as y from people", "beyond what dates there are"),
+        ("select mode(days) as m from stays", "MODE .*\n.*ROW_NUMBER"),
+        ("select arg_max(id, days) as m from stays", "QUALIFY ROW_NUMBER"),
+        ("select sum(distinct days) as m from stays", "SELECT DISTINCT k, x"),
+        ("select id from stays group by grouping sets ((id), (ward))", "UNION ALL"),
+        ("select days & 7 as x from stays", "x % 8"),
+        ("select days from stays order by days fetch first 3 rows with ties", "is of no number of rows"),
+        ("select s.id from stays s join (values (1, 2)) v(a, b) on s.id = v.a", "table of an owner"),
+        ("select s.id from stays s asof join people p on s.id >= p.id", "METHOD\n.*the last row before"),
         ("select stddev(distinct days) as s from stays", "STDDEV .* is not supported"),
         ("select s.id from stays s join people p on s.days < p.age", "joins each row with each"),
         ("select s.id from stays s join stays t on s.id = t.id", "many rows of t may match"),

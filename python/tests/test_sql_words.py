@@ -20,7 +20,7 @@ KINDS = {
     "p": tables.decimal(2, -1, 2),
     "b": tables.boolean(null=True),
     "day": tables.date("1998-11-05", "2004-02-29", null=True),
-    "long": tables.date("1901-01-01", "2020-12-31"),
+    "long": tables.date("1961-01-01", "2020-12-31"),
 }
 DECLARED = tacit.table("bank", KINDS, rows=44, unique="id", name="t")
 
@@ -42,7 +42,7 @@ def frame() -> pd.DataFrame:
             "p": random.integers(-100, 201, rows) / 100,
             "b": pd.array(some([True, False]), "boolean"),
             "day": pd.Series(pd.to_datetime([days[0], days[-1], "2000-02-29", *some(days)][:rows])),
-            "long": random.choice(pd.date_range("1901-01-01", "2020-12-31"), rows),
+            "long": random.choice(pd.date_range("1961-01-01", "2020-12-31"), rows),
         }
     )
 
@@ -110,6 +110,19 @@ EXPRESSIONS = {
         "b::varchar",
         "cast(day as text) || '!'",
         "left(cast(day as varchar), 4)",
+    ],
+    "months": [
+        "day + interval 1 month",
+        "day - interval '1 month'",
+        "date_add(day, interval 14 month)",
+        "day - interval 3 quarter",
+        "last_day(day) - interval 1 month",
+        "last_day(day) + interval 1 month",
+        "day + interval 1 year",
+        "long - interval 4 year",
+        "date_trunc('year', day - interval 3 month)",
+        "extract(day from last_day(day))",
+        "day + interval 0 month",
     ],
     "dates": [
         "strftime(day, '%Y-%m')",

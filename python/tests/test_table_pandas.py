@@ -197,6 +197,7 @@ def test_days_and_names_are_those_of_pandas() -> None:
         # All days of fifty years are too many to write.
         near = p.assign(near=np.clip(p["born"], "1970-01-01", "1985-12-31"))
         written = {form: near["near"].strftime(form) for form in forms}
+        later |= {"year": p["born"].add_months(12), "end": p["born"].month_end()}
         return near.assign(**later, **written).drop("age", "smokes", "near").rename(columns={"born": "b"})
 
     got = asked(computed, first, second)
@@ -204,6 +205,8 @@ def test_days_and_names_are_those_of_pandas() -> None:
     expected = first.drop(columns=["age", "smokes"]).rename(columns={"born": "b"})
     expected["later"] = first["born"] + pd.Timedelta(days=40)
     expected["since"] = (first["born"] - pd.Timestamp("1960-02-01")).dt.days
+    expected["year"] = first["born"] + pd.DateOffset(months=12)
+    expected["end"] = first["born"] + pd.offsets.MonthEnd(0)
     for form in forms:
         expected[form] = near.dt.strftime(form)
     same_rows(got, expected)
@@ -297,6 +300,17 @@ def test_what_pandas_has_otherwise_is_said(use: Callable[[Any], Any], says: str)
         (lambda t: pd.cut(t.x, [0, 3]), "pandas takes no columns: .*np.digitize"),
         (lambda t: t.window("y", "x", "cumsum", order_by="day"), 'say "sum"'),
         (lambda t: t.window("y", "x", "std", order_by="day"), "stddev\\(x\\) over"),
+        (lambda t: t.window("y", "x", "rank", order_by="day"), 'window\\("name", None, "rank"'),
+        (lambda t: t.window("y", t.x * 2, "mean", order_by="day"), "by its name\n.*assign"),
+        (
+            lambda t: t.window("y", "x", "mean", rows="7D", order_by="day"),
+            "rows=.7D..*\n.*no windows are of days",
+        ),
+        (lambda t: t.order_by("x", "k", descending=[True]), "1 directions for 2.*\n.*one for each"),
+        (lambda t: t.limit(2.5), "write limit"),
+        (lambda t: t.union([t]), r"union with a list\n.*union\(b\).union\(c\)"),
+        (lambda t: t.assign({"y": t.x}), "assign takes names"),
+        (lambda t: t.join(t, on=t.id == t.x), 'by a condition\n.*on="id"'),
         (lambda t: t.assign(y=t.day.strftime("%H")), "has no %H here"),
         (lambda t: t.assign(y=t.x.strftime("%Y")), "has no year"),
         (lambda t: t.join(t, on="id", how="full"), "use one of inner, left, right, outer"),

@@ -273,6 +273,19 @@ class Column(Unknown):
         return _dates.start_of(self, unit)
 
     @by_row
+    def add_months(self, count: int) -> Column:
+        """So many months after a date, or before it: on the same day of the month, or on the month's last.
+
+        Some 19 comparisons for each year in its range, and one or two where whole years are added.
+        """
+        return _dates.months_later(self, count)
+
+    @by_row
+    def month_end(self) -> Column:
+        """The last day of the month that a date is in: a comparison for each month in its range but one."""
+        return _dates.month_end(self)
+
+    @by_row
     def strftime(self, form: str) -> Column:
         """A date as a word, by Python's codes: %Y %y %m %-m %B %b %d %-d %A %a %w %u %j %x, in English.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import calendar
 import datetime
 import itertools
 import re
@@ -107,6 +108,54 @@ def start_of(column: Column, unit: str) -> Column:
     else:
         raise fault(ProgramError, f"the start of {unit!r}", f"dates have {', '.join(PARTS)}, week and day")
     return made("date", within(first, low, high) if isinstance(first, Tensor) else first, valid=column.valid)
+
+
+def months_later(column: Column, count: int) -> Column:
+    """So many months after a date, or before it: on the same day of the month, or on the month's last.
+
+    A comparison for each day of the range on which there are other days in between than on the one before.
+
+    Raises:
+        ProgramError: It may be beyond the years that dates have.
+    """
+    from tacit.tables.column import made
+
+    _years(column)
+    low, high = column.type.low, column.type.high
+    between = [_months_on(column, day, count) - day for day in range(low, high + 1)]
+    steps = [after - before for before, after in itertools.pairwise(between)]
+    changes = {low + place: step for place, step in enumerate(steps, 1) if step}
+    value = column.value + (_count(column, [*changes], [*changes.values()]) + between[0])
+    ends = low + between[0], high + between[-1]
+    return made("date", within(value, *ends) if isinstance(value, Tensor) else value, valid=column.valid)
+
+
+def month_end(column: Column) -> Column:
+    """The last day of the month that a date is in: a comparison for each month in the range but one."""
+    from tacit.tables.column import made
+
+    starts = _starts(column, 12)
+    ends = [_months_on(column, start, 1) - 1 for start in starts]
+    steps = [after - before for before, after in itertools.pairwise(ends)]
+    value = _count(column, starts[1:], steps) + ends[0]
+    low, high = (ends[bisect.bisect(starts, end) - 1] for end in (column.type.low, column.type.high))
+    return made("date", within(value, low, high) if isinstance(value, Tensor) else value, valid=column.valid)
+
+
+def _months_on(column: Column, day: int, count: int) -> int:
+    """A public day so many months later."""
+    was = EPOCH + datetime.timedelta(day)
+    years, month = divmod(was.month - 1 + count, 12)
+    try:
+        begin = datetime.date(was.year + years, month + 1, 1)
+        length = calendar.monthrange(begin.year, begin.month)[1]
+        return day_of(begin.replace(day=min(was.day, length)))
+    except (ValueError, OverflowError):
+        raise fault(
+            ProgramError,
+            f"{count} months on from {column.said()} may be beyond what dates there are",
+            "declare fewer years",
+        ) from None
 
 
 def weekday(column: Column) -> Column:

@@ -111,6 +111,9 @@ class Expressions:
             return self._named(node)
         make = _PAIRS.get(type(node))
         if make is not None:
+            months = _months_of(node)
+            if months is not None:
+                return self.column(node.args["this"]).add_months(months)
             operands = self._operands(node)
             if isinstance(node, _ARITHMETIC):
                 _check_numbers(node, *operands)
@@ -349,6 +352,15 @@ class Expressions:
             raise refused(node)
         return column_of(int(node.this.this) * (7 if unit == "week" else 1))
 
+    def _dateadd(self, node: exp.Expr) -> Column:
+        return self.column(exp.Add(this=node.this.copy(), expression=node.expression.copy()))
+
+    def _datesub(self, node: exp.Expr) -> Column:
+        return self.column(exp.Sub(this=node.this.copy(), expression=node.expression.copy()))
+
+    def _lastday(self, node: exp.LastDay) -> Column:
+        return self.column(node.this).month_end()
+
     def _arrayany(self, node: exp.Expr) -> Column:
         """Whether one of a group's values compares so: it does if the least or the largest does."""
         body = node.expression
@@ -391,6 +403,21 @@ _PARTS: dict[type[exp.Expr], str] = {
     exp.DayOfYear: "doy",
 }
 """Functions that give one."""
+
+
+def _months_of(node: exp.Expr) -> int | None:
+    """How many months are added to something, or taken away; `None` where none are."""
+    months = node.args["expression"]
+    if not isinstance(node, (exp.Add, exp.Sub)) or not isinstance(months, exp.Interval):
+        return None
+    each = _MONTHS.get(str(months.args.get("unit") or "").lower().rstrip("s"), 0)
+    count = months.this.unnest()
+    if not each or not isinstance(count, exp.Literal) or not count.this.isdecimal():
+        return None
+    return each * int(count.this) * (1 if isinstance(node, exp.Add) else -1)
+
+
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 def _called(node: exp.Expr, name: str, *operands: Column) -> Column:

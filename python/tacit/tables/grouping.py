@@ -60,7 +60,8 @@ def aggregated(
         inner = call.this
         if isinstance(inner, exp.Distinct):
             if how != "count" or len(inner.expressions) != 1:
-                raise refused(call, hint="COUNT(DISTINCT x) of one column works")
+                hint = "write it of (SELECT DISTINCT k, x FROM t) AS q; COUNT(DISTINCT x) of one column works"
+                raise refused(call, hint=hint)
             specs[name] = (value(inner.expressions[0]), "distinct")
         elif isinstance(inner, (exp.Star, exp.Literal)) and how == "count":
             specs[name] = "count"

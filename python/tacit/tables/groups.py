@@ -13,7 +13,6 @@ from tacit._ranges import within
 from tacit._tensor import Tensor, matmul
 from tacit.errors import ProgramError
 from tacit.tables.aggregates import (
-    QUANTILES,
     SPREADS,
     Aggregate,
     Spec,
@@ -28,7 +27,7 @@ from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
 from tacit.tables.instead import NAMED, OF_GROUPS, no_attribute
 from tacit.tables.orders import wish
-from tacit.tables.quantiles import with_quantiles
+from tacit.tables.quantiles import in_own_order, with_orders
 from tacit.tables.sorting import (
     compact_to_end,
     differs_from_previous,
@@ -95,8 +94,8 @@ class Grouped:
             chosen[name] = aggregate_of(self._table, name, spec)
         if any(one.how in SPREADS for one in chosen.values()):
             return with_spreads(self, self._keys, chosen)
-        if any(one.how in QUANTILES for one in chosen.values()):
-            return with_quantiles(self._table, self._keys, chosen, self._groups)
+        if in_own_order(chosen):
+            return with_orders(self._table, self._keys, chosen, self._groups)
         if not self._keys:
             return _whole(self._table, chosen)
         domain = _domain(self._table, self._keys)
@@ -239,10 +238,6 @@ def _ordered(
     """A row for each group, at the end of as many as there may be; by a sort, unless rows are in order."""
     least = table.facts.reduced(keys)
     distinct = [one for one in aggregates.values() if one.how == "distinct"]
-    if len({id(one.column) for one in distinct}) > 1:
-        raise fault(
-            ProgramError, "different values of two columns are counted at once", "use a group_by for each"
-        )
     wish(table, least)
     placed = None if distinct else _in_place(table, least, keys)
     if placed is not None:

@@ -55,6 +55,8 @@ def joined(
         return _crossed(left, right, on, suffix)
     if on is None:
         on = ()
+    if isinstance(on, Column):
+        raise fault(ProgramError, "a join by a condition", 'say on="id", or on={"here": "there"}')
     if not isinstance(on, Mapping):
         on = {name: name for name in ((on,) if isinstance(on, str) else on)}
     pairs = dict(on)

@@ -1,4 +1,4 @@
-"""Medians and quantiles of groups: what stands beside a place in the order of each."""
+"""Aggregates that need rows in an order of their own: quantiles, and different values of further columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,28 @@ from tacit.tables.functions import call
 from tacit.tables.windows import windowed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tacit.tables.aggregates import Aggregate
     from tacit.tables.table import Table
 
 
-def with_quantiles(
+def in_own_order(aggregates: Mapping[str, Aggregate]) -> list[str]:
+    """Those that rows are put in an order for: quantiles, and all but the first column's different values."""
+    counted = [one.column for one in aggregates.values() if one.how == "distinct"]
+    return [
+        name
+        for name, one in aggregates.items()
+        if one.place is not None or (one.how == "distinct" and one.column is not counted[0])
+    ]
+
+
+def with_orders(
     table: Table, keys: tuple[str, ...], aggregates: Mapping[str, Aggregate], groups: int | None
 ) -> Table:
-    """Aggregates of which some are quantiles: sums in which rows count by how near they are to its place.
+    """Aggregates of which some are in an order of their own: sums of what each row adds to them.
 
-    Rows of a group are put in order by the column; quantiles of one column share the sort.
+    Rows of a group are put in order by a column once, for all quantiles of it.
     """
     sources = {id(one.column): one.column for one in aggregates.values() if one.column is not None}
     prefix = "value"
@@ -32,16 +42,20 @@ def with_quantiles(
         prefix += "s"
     names = {key: f"{prefix} {place}" for place, key in enumerate(sources)}
     table = table.select(*keys).assign(**{names[key]: column for key, column in sources.items()})
-    parts = {name: f"{prefix} of {name}" for name, one in aggregates.items() if one.place is not None}
+    parts = {name: f"{prefix} of {name}" for name in in_own_order(aggregates)}
     for key in dict.fromkeys(id(aggregates[name].column) for name in parts):
         own = {part: aggregates[name] for name, part in parts.items() if id(aggregates[name].column) == key}
-        table = _weighed(table, keys, names[key], own)
+        quantiles = {part: one for part, one in own.items() if one.place is not None}
+        if quantiles:
+            table = _weighed(table, keys, names[key], quantiles)
+        if len(quantiles) < len(own):
+            table = _counted(table, keys, names[key], own.keys() - quantiles.keys())
     specs: dict[str, Any] = {}
     for name, one in aggregates.items():
         source = None if one.column is None else table[names[id(one.column)]]
         specs[name] = (parts[name], "sum") if name in parts else replace(one, column=source).spec
     found = table.group_by(*keys, groups=groups).agg(**specs)
-    made_of = {name: _quantile(found[name], aggregates[name]) for name in parts}
+    made_of = {name: _whole(found[name], aggregates[name]) for name in parts}
     return found._with(columns={**found.columns, **made_of})
 
 
@@ -71,9 +85,19 @@ def _weighed(table: Table, keys: tuple[str, ...], source: str, wanted: Mapping[s
     return kept._with(columns={**kept.columns, **added})
 
 
-def _quantile(total: Column, one: Aggregate) -> Column:
-    """What rows have added up to, as a value of their column, or between two of them."""
-    assert one.place is not None
+def _counted(table: Table, keys: tuple[str, ...], source: str, wanted: Iterable[str]) -> Table:
+    """With columns of 1 in the first row of each value of a column, and of 0 in the others."""
+    place = f"place of {source}"
+    table = windowed(table, place, None, "count", (*keys, source), (), False, None, any_order=True)
+    first = made("integer", (table[place] == 1).value + 0, valid=table[source].valid)
+    kept = table.drop(place)
+    return kept._with(columns={**kept.columns, **dict.fromkeys(wanted, first)})
+
+
+def _whole(total: Column, one: Aggregate) -> Column:
+    """What rows have added up to: how many there are, a value of their column, or what is between two."""
+    if one.place is None:
+        return total.bare()
     assert one.column is not None
     kind = one.column.type
     whole = 1 if one.how == "quantile_disc" else one.place.denominator

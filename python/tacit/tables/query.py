@@ -68,7 +68,8 @@ class Query:
             ProgramError: It can't be computed, or only with a bound that isn't there.
         """
         if not isinstance(node, (exp.Select, exp.SetOperation, exp.Subquery)):
-            raise refused(node, hint="write SELECT ... FROM ...")
+            known = isinstance(node, (exp.Pivot, exp.Lateral, exp.Values))
+            raise refused(node, hint=None if known else "write SELECT ... FROM ...")
         inner = Query({**self.tables}, self.matches, self.clauses)
         for one in node.ctes:
             inner.tables = {**inner.tables, one.alias: inner.table(one.this)}
@@ -304,7 +305,9 @@ class Query:
         inner = (condition.this if negated else condition).unnest()
         query = inner.args.get("query") if isinstance(inner, exp.In) else None
         if query is None:
-            raise refused(condition, hint="write x IN (SELECT y FROM ... WHERE ...), or a join")
+            raise refused(
+                condition, hint="write x IN (SELECT y FROM ...), a join, or x > (SELECT MAX(y) FROM ...)"
+            )
         assert isinstance(inner, exp.In)
         other = self.table(query)
         value = self._expressions(table).column(inner.this)
@@ -414,9 +417,13 @@ def _number_of(node: exp.Expr | None) -> int | None:
     """How many rows LIMIT or OFFSET names."""
     if node is None:
         return None
-    if not isinstance(node.expression, exp.Literal) or not node.expression.this.isdecimal():
+    count = node.args["count" if isinstance(node, exp.Fetch) else "expression"]
+    options = node.args.get("limit_options")
+    if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
+        raise refused(node, "is of no number of rows", "say FETCH FIRST 3 ROWS ONLY, or LIMIT 3")
+    if not isinstance(count, exp.Literal) or not count.this.isdecimal():
         raise refused(node, "has no whole number that everybody knows")
-    return int(node.expression.this)
+    return int(count.this)
 
 
 def check_tables(query: exp.Expr, known: Collection[str]) -> None:

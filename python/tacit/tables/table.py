@@ -163,11 +163,15 @@ class Table(Unknown):
             raise fault(ProgramError, "two columns of one name", "rename to names that aren't there")
         return self._renamed({changed[name]: column for name, column in self.columns.items()}, changed)
 
-    def assign(self, **values: Value) -> Table:
+    def assign(self, *unnamed: Never, **values: Value) -> Table:
         """More columns, or others in the place of those that there are.
 
         Each is a column, a public value for all rows, or a function that is given the table.
         """
+        if unnamed:
+            raise fault(
+                ProgramTypeError, "assign takes names", 'write assign(x=...), or assign(**{"a b": ...})'
+            )
         table = self
         for name, given in values.items():
             value = given(table) if callable(given) else given
@@ -235,6 +239,10 @@ class Table(Unknown):
     @at_one_line
     def union(self, other: Table) -> Table:
         """The rows of both, which have columns of the same names and types. Free."""
+        if not isinstance(other, Table):
+            raise fault(
+                ProgramTypeError, f"a union with a {type(other).__name__}", "write a.union(b).union(c)"
+            )
         if set(self.columns) != set(other.columns):
             raise fault(
                 ProgramError,
@@ -325,7 +333,11 @@ class Table(Unknown):
             raise fault(ProgramError, "order_by takes columns")
         down = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
         if len(down) != len(columns):
-            raise fault(ProgramError, f"{len(down)} directions for {len(columns)} columns")
+            raise fault(
+                ProgramError,
+                f"{len(down)} directions for {len(columns)} columns",
+                "say descending=True for all, or one for each: descending=[False, True]",
+            )
         words = [(1 - self.valid, 2)]
         for name, falls in zip(columns, down, strict=True):
             refuse_texts(name, self[name])
@@ -348,7 +360,7 @@ class Table(Unknown):
         Without an order they are first by what is in them, as far as an order isn't known: a sort.
         """
         if type(rows) is not int or rows < 0:
-            raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
+            raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed", "write limit(10)")
         if type(offset) is not int or offset < 0:
             raise fault(ProgramError, f"offset={offset!r}: a number of rows from 0 on is needed")
         if not rows or offset >= len(self):

@@ -11,7 +11,7 @@ from tacit._division import floor_divide
 from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
 from tacit._ranges import within
-from tacit.errors import ProgramError
+from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.aggregates import check, from_raw, mean_of_column, neutral_of, raw_of_column, there_in
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
@@ -43,6 +43,8 @@ _INSTEAD = {
     "row_number": 'say t.window("name", None, "count", order_by=...)',
     "cumcount": 'say t.window("name", None, "count", order_by=...)',
     **{f"cum{how}": f'say "{how}": it is of all rows before, if no rows= are named' for how in HOWS},
+    **{how: f'say None for the column: t.window("name", None, "{how}", order_by=...)' for how in RANKS},
+    "percent_rank": 'say "rank", take 1 away, and divide by the number of rows less 1',
     "shift": 'say "lag", or "lead" for rows after',
     "diff": 'say "lag", and take it away',
     **{
@@ -76,6 +78,12 @@ def windowed(
     """
     from tacit.tables.table import names_of
 
+    if column is not None and not isinstance(column, str):
+        raise fault(
+            ProgramTypeError,
+            "a window is of a column by its name",
+            "say t.assign(y=t.x * 2).window(...) before",
+        )
     if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS, "ntile")):
         known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {', '.join(RANKS)}, ntile without one"
         raise fault(
@@ -155,7 +163,9 @@ def _frame(rows: int | str | Frame | None) -> Frame:
             return first, last
     raise fault(
         ProgramError,
-        f"rows={rows!r}: a number of rows is needed, or 'all', or the first and the last, as (-2, 2)",
+        f"rows={rows!r} aren't so many rows",
+        "say a number, or 'all', or the first and the last, as (-2, 2); no windows are of days: group by "
+        "day, and join days without rows, first",
     )
 
 
