@@ -9,7 +9,8 @@ from tacit._functions import clip
 from tacit._ranges import within
 from tacit._statistics import root_of
 from tacit.dtypes import fixed
-from tacit.tables.column import Column, as_number, both_valid, made, scaled
+from tacit.tables.alignment import as_number, scaled
+from tacit.tables.column import Column, both_valid, made
 from tacit.tables.reals import with_value
 from tacit.tables.rows import by_row
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
+from tacit.tables.alignment import as_number, choose
+from tacit.tables.column import NUMERIC, Column, column_of, is_public, made
 from tacit.tables.constructs import checked, name_of, refused
 from tacit.tables.correlation import correlation, deviation
 from tacit.tables.functions import call, cut_quotient, cut_remainder

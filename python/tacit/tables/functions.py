@@ -20,22 +20,8 @@ from tacit._location import fault
 from tacit._tensor import Tensor
 from tacit.dtypes import fixed, int64
 from tacit.errors import ProgramError, ProgramTypeError
-from tacit.tables.column import (
-    MOST_PLACES,
-    NUMERIC,
-    Column,
-    aligned,
-    as_date,
-    as_number,
-    both_valid,
-    choose,
-    column_of,
-    is_public,
-    is_real,
-    made,
-    numeric,
-    scaled,
-)
+from tacit.tables.alignment import aligned, as_date, as_number, choose, is_real, numeric, scaled
+from tacit.tables.column import MOST_PLACES, NUMERIC, Column, both_valid, column_of, is_public, made
 from tacit.tables.comparisons import COMPARISONS
 from tacit.tables.reals import REAL, exact_column, real_column, with_value
 from tacit.tables.rows import by_row

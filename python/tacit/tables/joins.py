@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, aligned, both_valid, choose, made
+from tacit.tables.alignment import aligned, choose
+from tacit.tables.column import Column, both_valid, made
 from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish

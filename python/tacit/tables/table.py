@@ -12,15 +12,8 @@ from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
-from tacit.tables.column import (
-    Column,
-    column_of,
-    constant,
-    in_each_row,
-    is_public,
-    made,
-    scaled,
-)
+from tacit.tables.alignment import scaled
+from tacit.tables.column import Column, column_of, constant, in_each_row, is_public, made
 from tacit.tables.facts import Facts
 from tacit.tables.instead import OF_TABLES, no_attribute
 from tacit.tables.rows import Rows, refuse_other_rows

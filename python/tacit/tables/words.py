@@ -127,7 +127,8 @@ def _values(said: str, column: Column) -> tuple[Any, list[Any]]:
 
 def _of_numbers(said: str, place: Any, results: list[Any], valid: Tensor | None) -> Column:
     """Numbers that are looked up: integers, decimals, or in fixed point if they have more places."""
-    from tacit.tables.column import as_number, column_of, is_real, made, scaled
+    from tacit.tables.alignment import as_number, is_real, scaled
+    from tacit.tables.column import column_of, made
 
     made_of = [column_of(one) for one in results]
     if not all(one.type.kind in ("integer", "decimal") for one in made_of):
