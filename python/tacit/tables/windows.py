@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from tacit._division import floor_divide
 from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
@@ -201,6 +199,8 @@ def _in_line(
 
 def _starts(table: Table, keys: Sequence[str]) -> Tensor:
     """Whether a row is the first with its values in these columns."""
+    import numpy as np
+
     if not keys:
         # Rows that don't count add nothing.
         return table.constant(np.arange(len(table)) == 0)
