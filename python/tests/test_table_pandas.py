@@ -77,6 +77,40 @@ def test_columns_of_one_name_stand_as_in_a_left_join() -> None:
         same_rows(got[how].astype("Int64"), expected)
 
 
+@pytest.mark.parametrize("few", [0, lookups.FEW])
+def test_two_columns_are_joined_with_one(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    # By order, and by comparing all with all.
+    monkeypatch.setattr(lookups, "FEW", few)
+    random = np.random.default_rng(4)
+    first = pd.DataFrame({"a": random.integers(0, 6, 30), "b": random.integers(0, 6, 30)})
+    second = pd.DataFrame({"x": [1, 2, 3, 5], "y": [5, 6, 7, 8]})
+    small = tables.integer(0, 9)
+    left = tacit.table("alice", {"a": small, "b": small}, rows=33, name="t")
+    right = tacit.table("bob", {"x": small, "y": small}, rows=5, unique="x", name="u")
+    query = "select t.a, t.b, u.x, u.y from t {} join u on t.a = u.x and t.b = u.x"
+    for how in ("inner", "left", "right", "outer", "semi", "anti"):
+
+        def both(t: Any, u: Any, how: str = how) -> Any:
+            return tacit.reveal(t.join(u, on={"a": "x", "b": "x"}, how=how))
+
+        kind = "full" if how == "outer" else how
+        shown = (
+            query.format(kind)
+            if how not in ("semi", "anti")
+            else query.format(kind).replace(", u.x, u.y", "")
+        )
+        with duckdb.connect() as base, tacit.local() as run:
+            base.register("t", first)
+            base.register("u", second)
+            expected = base.execute(shown).df().astype("Int64")
+            got = run(tacit.function(both).trace(left, right), alice=first, bob=second)
+            same_rows(got.astype("Int64"), expected)
+            got = run(tacit.sql(shown, t=left, u=right), alice=first, bob=second)
+            same_rows(got.astype("Int64"), expected)
+
+
 @pytest.mark.parametrize("how", ["right", "outer"])
 def test_joins_of_several_with_several_keep_rows_of_both(how: str) -> None:
     random = np.random.default_rng(5)

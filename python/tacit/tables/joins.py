@@ -69,6 +69,8 @@ def joined(
             "a join needs columns",
             'say on="id", or on={"here": "there"}; a table of one row goes beside all by how="cross"',
         )
+    if len(set(pairs.values())) < len(pairs):
+        return _by_copies(left, right, pairs, how, matches, suffix)
     names = _names(left, right, pairs, suffix)
     if how == "right":
         return _right(left, right, pairs, names, matches)
@@ -89,6 +91,21 @@ def joined(
             'of the right table have the same value at most (of the left one for how="right")',
         )
     return _several(left, right, pairs, how, names, matches)
+
+
+def _by_copies(
+    left: Table, right: Table, pairs: dict[str, str], how: str, matches: int | None, suffix: str
+) -> Table:
+    """A join of several columns with one, by a copy of it for each but the first."""
+    there: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    for here, name in pairs.items():
+        there[here] = name if name not in there.values() else f"{name} beside {here}"
+        if there[here] != name:
+            copies[there[here]] = name
+    right = right.assign(**{copy: right[name] for copy, name in copies.items()})
+    result = joined(left, right, there, how, matches, suffix)
+    return result.drop(*(copy for copy in copies if copy in result.columns))
 
 
 def _crossed(left: Table, right: Table, on: Any, suffix: str) -> Table:

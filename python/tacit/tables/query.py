@@ -236,6 +236,11 @@ class Query:
             elif pair is not None and sources_of(condition) <= there | {name} and not alone:
                 table, first = self._key(table, pair[0], temporary)
                 other, second = self._key(other, pair[1], temporary)
+                if first in keys and how != "inner":
+                    # The same column again, by another name.
+                    temporary.append(f"key {len(temporary)}")
+                    table = table.assign(**{temporary[-1]: table[first]})
+                    first = temporary[-1]
                 if first in keys:
                     left.append(condition)
                 else:
