@@ -55,9 +55,44 @@ def _quotient(x: Any, y: Any) -> Tensor:
     return binary("quotient", x, y)
 
 
+def wide_ratio(x: Tensor, y: int, low: int, high: int, *, beside: Tensor | None = None) -> Tensor:
+    """`x / y` in fixed(16), to the nearest step, for integers that fixed(16) has no room for.
+
+    Args:
+        x: The integers.
+        y: What they are divided by, above 0.
+        low: The least whole number that isn't above the result.
+        high: The largest.
+        beside: Whole numbers that are added to the quotient.
+    """
+    whole = _quotient(x, y)
+    part = (_left(x, y, whole) * (2 << 16) + y) // (2 * y)
+    part = within(part, 0, ((y - 1) * (2 << 16) + y) // (2 * y))
+    whole = within(whole if beside is None else whole + beside, low, high)
+    return raw_of(whole * (1 << 16) + part, 16)
+
+
+def whole_and_rest(x: Tensor, y: int) -> tuple[Tensor, Tensor]:
+    """`divmod(x, y)` of integers, by a public one above 0."""
+    whole = _quotient(x, y)
+    return whole, _left(x, y, whole)
+
+
 def _left(x: Any, y: Any, quotient: Tensor) -> Tensor:
     """`x - quotient y`, in the range that follows from its being a remainder."""
-    left = binary("sub", x, quotient * y)
+    if isinstance(x, Tensor) and isinstance(y, int) and y > 0:
+        reach, most = (max(-one._kind.low, one._kind.high) for one in (x, quotient))
+        half, rest = y // 2, y - y // 2
+        if reach + most * max(half, 1) >= 1 << 63:
+            left = binary("remainder", x, y)
+        elif reach + most * y >= 1 << 63:
+            # There is no room for their difference: half of the product is taken away first.
+            low, high = quotient._kind.low * rest, quotient._kind.high * rest + y - 1
+            left = within(x - quotient * half, low, high) - quotient * rest
+        else:
+            left = binary("sub", x, quotient * y)
+    else:
+        left = binary("sub", x, quotient * y)
     ends = (y._kind.low, y._kind.high) if isinstance(y, Tensor) else (_least(y), -_least(-y))
     low, high = (0, ends[1] - 1) if ends[0] > 0 else (ends[0] + 1, 0)
     if isinstance(x, Tensor) and ends[0] > 0 and x._kind.low >= 0:

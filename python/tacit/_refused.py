@@ -27,7 +27,8 @@ _INSTEAD: dict[str, list[tuple[str, str]]] = {
         (r"\bma\.", "x[mask] and x.sum(where=mask) are of what a mask says, public or secret"),
         (
             r"\b(scipy|stats|special|linalg|signal|optimize)\.",
-            "SciPy takes public values; write it with NumPy's functions: (x - x.mean()) / x.std()",
+            "SciPy takes public values; write it with NumPy's functions, as (x - x.mean()) / x.std(); "
+            "docs/numpy.md has skew and kurtosis",
         ),
         (
             r"\b(pd|pandas)\.|\b(DataFrame|Series)\(",

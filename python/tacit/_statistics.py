@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tacit import _public
+from tacit._division import whole_and_rest, wide_ratio
 from tacit._elementary import LARGEST, divide, raised_ratio, raised_root, raw_of, sqrt
 from tacit._functions import array_of, clip, concatenate, where
 from tacit._location import fault
@@ -26,21 +27,50 @@ _SUM = 61
 
 def mean(a: Tensor, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
     """The mean over some axes, or over all; rounded once. Of integers and bools fixed(16)."""
-    one = as_fixed(tensor_of(a))
+    given = tensor_of(a)
+    if given.dtype.kind == "int" and max(-given._kind.low, given._kind.high) * given.size >= 1 << 46:
+        return _mean_of_integers(given, axis, keepdims)
+    one = as_fixed(given)
     end = max(abs(one._kind.low), abs(one._kind.high), 1)
     parts = -(-(one.size * end) >> 62)
     if parts <= 1 or axis is not None or one.ndim == 0:
         total = one.sum(axis, keepdims=keepdims)
         return _public.divide(total, one.size // total.size)
     # A sum of all has no room. Of the sums of some, quotients are summed, and what these leave is divided.
-    flat, count = one.reshape(-1), one.size
-    length = max(1, count // parts)
-    sums = [flat[start : start + length].sum().reshape(1) for start in range(0, count, length)]
-    raw = raw_of(concatenate(sums), 0)
+    count = one.size
+    raw = raw_of(_sums_of_some(one, parts), 0)
     whole = raw // count
     rest = within(raw - whole * count, 0, count - 1).sum()
     total = raw_of(whole.sum() + (2 * rest + count) // (2 * count), one.dtype.bits)
     return total.reshape(*(1,) * one.ndim) if keepdims else total
+
+
+def _mean_of_integers(one: Tensor, axis: Axes, keepdims: bool) -> Tensor:
+    """The mean of integers of which fixed(16) may have no room for the sum."""
+    low, high = one._kind.low, one._kind.high
+    if max(-low, high + 1) > 1 << LARGEST:
+        raise fault(
+            ProgramError,
+            f"a mean of integers from {low} to {high} may be 2**47 or more: fixed(16) has no room",
+            "declare a range=(low, high) within 2**47, take (x // 1000).mean() in larger units, or for whole "
+            "numbers x.sum() // len(x)",
+        )
+    parts = -(-(one.size * max(-low, high)) >> 62)
+    if parts <= 1 or axis is not None or one.ndim == 0:
+        total = one.sum(axis, keepdims=keepdims)
+        return wide_ratio(total, one.size // total.size, low, high)
+    # As of fixed point, in whole numbers.
+    whole, rest = whole_and_rest(_sums_of_some(one, parts), one.size)
+    total = wide_ratio(rest.sum(), one.size, low, high, beside=whole.sum())
+    return total.reshape(*(1,) * one.ndim) if keepdims else total
+
+
+def _sums_of_some(one: Tensor, parts: int) -> Tensor:
+    """Sums of as many elements each as make so many parts of all, or more."""
+    flat, length = one.reshape(-1), max(1, one.size // parts)
+    return concatenate(
+        [flat[start : start + length].sum().reshape(1) for start in range(0, one.size, length)]
+    )
 
 
 def var(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
@@ -56,7 +86,7 @@ def std(a: Tensor, axis: int | None = None, *, ddof: float = 0, keepdims: bool =
     """
     bits = as_fixed(tensor_of(a)).dtype.bits
     sums, places, count, by = _squares_off_mean(a, axis, keepdims)
-    root, finer = _root(sums, places, bits + 1)
+    root, finer = root_of(sums, places, bits + 1)
     return _public.divide(raw_of(root, bits), math.sqrt((count - ddof) * by) * 2.0 ** (finer - bits))
 
 
@@ -101,7 +131,7 @@ def selected_std(filled: Tensor, mask: Tensor, count: Tensor, middle: Tensor, dd
     one = as_fixed(filled)
     bits = one.dtype.bits
     sums, places = _selected_squares(filled, mask, middle)
-    root, finer = _root(sums, places, bits + 4)
+    root, finer = root_of(sums, places, bits + 4)
     # Of wide ranges, the last bits are less than 2**-30 of them: quotients have no room for these.
     width = one._kind.high - one._kind.low
     most = math.isqrt(_most_variance(filled, places, ddof) << bits) + (width >> 29) + 2
@@ -140,7 +170,7 @@ def norm(a: Tensor, ord: None = None, axis: int | None = None, *, keepdims: bool
     one = as_fixed(tensor_of(a)) if tensor_of(a).dtype.kind not in ("int", "bool") else tensor_of(a) + 0
     dtype = one.dtype if one.dtype.kind == "fixed" else fixed(16)
     sums, places = _squares(one, axis, keepdims)
-    root, finer = _root(sums, places, dtype.bits)
+    root, finer = root_of(sums, places, dtype.bits)
     made = raw_of(root, finer).astype(dtype)
     if keepdims or axis is None:
         # Roots of exact sums are rounded to what no element is beyond.
@@ -279,7 +309,7 @@ def _sums(
     return products(high, high) * (1 << 2 * by - over) + ((rest + (1 << dropped >> 1)) >> dropped), places
 
 
-def _root(sums: Tensor, places: int, wanted: int) -> tuple[Tensor, int]:
+def root_of(sums: Tensor, places: int, wanted: int) -> tuple[Tensor, int]:
     """The root of sums of squares as integers, of which each counts 2**-finer, and `finer`: near `wanted`."""
     by = min(max(2 * wanted - places, 2 - places % 2), 60 - places % 2)
     return raised_root(sums, by), (places + by) // 2

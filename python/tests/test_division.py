@@ -70,6 +70,18 @@ def test_of_public_numbers(function: Callable[..., Any], dividend: float) -> Non
     np.testing.assert_array_equal(got, function(dividend, ABOVE))
 
 
+@pytest.mark.parametrize("divisor", [1, 2, 3, 1000, 10**9, 2**40 + 1, 2**62])
+def test_of_numbers_as_large_as_there_is_room_for(divisor: int) -> None:
+    # The dividend and the product that it is compared with have no room for their difference.
+    end = 2**62
+    given = np.append(rng.integers(-end, end, 60), [end, -end, end - 1, 1 - end, 0, 1, -1, 999, -1000])
+    options = {"shape": given.shape, "dtype": tacit.int64, "range": (-end, end)}
+    assert (evaluated(lambda x: x % divisor, (given, options)) == given % divisor).all()
+    whole, rest = evaluated(lambda x: tacit.stack(list(divmod(x, divisor))), (given, options))
+    assert (whole == given // divisor).all()
+    assert (rest == given % divisor).all()
+
+
 def test_what_is_behind_the_point() -> None:
     np.testing.assert_array_equal(evaluated(np.modf, SIGNED[0]), np.modf(FINE))
 

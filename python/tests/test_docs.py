@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats  # type: ignore[import-untyped]
 
 import tacit
 from tacit import _numpy
@@ -166,7 +167,7 @@ def test_what_is_refused_is_and_what_to_write_instead_works() -> None:
     def traced(code: str, x: Any, m: Any, k: Any, w: Any) -> Any:
         y, mask = x[::-1].copy(), x > 0
         names = {"np": np, "tacit": tacit, "x": x, "y": y, "m": m, "k": k, "l": k[::-1], "w": w}
-        names |= {"i": k[0], "j": k[1], "a": np.array([0, 2]), "mask": mask}
+        names |= {"i": k[0], "j": k[1], "a": np.array([0, 2]), "mask": mask, "scipy": scipy}
         exec(code + (" pass" if code.endswith(":") else ""), names)
         return tacit.reveal(names["x"])
 

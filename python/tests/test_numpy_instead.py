@@ -38,6 +38,11 @@ INSTEAD: dict[str, str | tuple[str, str]] = {
     "tacit.stack([x, y]).sum()": "np.sum([x, y])",
     "tacit.stack([x.max(), 3]).max()": "np.max([x.max(), 3])",
     "x.astype(float).sum()": "np.sum(x, dtype=float)",
+    "(np.clip((x - x.mean()) / x.std(), -len(x) ** 0.5, len(x) ** 0.5) ** 3).mean()": "scipy.stats.skew(x)",
+    "(np.clip((x - x.mean()) / x.std(), -len(x) ** 0.5, len(x) ** 0.5) ** 4).mean() - 3": (
+        "(np.clip((x - x.mean()) / x.std(), -len(x) ** 0.5, len(x) ** 0.5) ** 4).mean() - 3",
+        "scipy.stats.kurtosis(x)",
+    ),
     "np.exp(y * np.log(x))": ("x = abs(x); z = np.exp(y * np.log(x))", "x = abs(x); z = x ** y"),
     "np.histogram(x, bins=10, range=(0, 100))": (
         "np.histogram(x, bins=10, range=(0, 100))[0]",
@@ -74,7 +79,17 @@ INSTEAD: dict[str, str | tuple[str, str]] = {
 
 def valued(code: str, x: Any, m: Any, k: Any, w: Any) -> Any:
     """What code comes to: an expression, or statements that leave it in `z`."""
-    names = {"np": np, "tacit": tacit, "x": x, "y": x[::-1].copy(), "m": m, "k": k, "l": k[::-1], "w": w}
+    names = {
+        "np": np,
+        "scipy": scipy,
+        "tacit": tacit,
+        "x": x,
+        "y": x[::-1].copy(),
+        "m": m,
+        "k": k,
+        "l": k[::-1],
+        "w": w,
+    }
     names |= {"i": k[0], "j": k[1], "a": np.array([0, 2]), "mask": x > 0}
     if "z =" not in code:
         return eval(code, names)

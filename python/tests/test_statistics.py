@@ -213,6 +213,48 @@ def test_means(bits: int, low: int, high: int, count: int) -> None:
         assert max(errors(one, by_weights, bits)) <= Fraction(1, 2) + Fraction(2**bits, 2 * total)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "count"),
+    [
+        (None, None, 1),
+        (None, None, 3),
+        (None, None, 1000),
+        (None, None, 70_000),
+        (-(2**46), 2**46, 7),
+        (2**40, 2**47 - 1, 12),
+        (-(2**44), 2**44, 200_000),
+    ],
+)
+def test_means_of_integers_as_large_as_fixed_point_has_room_for(low: Any, high: Any, count: int) -> None:
+    # The first are those for which no range is declared.
+    first, last = (-(2**47), 2**47 - 1) if low is None else (low, high)
+    options: dict[str, Any] = {} if low is None else {"range": (low, high)}
+    random = np.random.default_rng(count)
+    ends = np.where(np.arange(count) % 2, first, last)
+    for given in [random.integers(first, last, count, endpoint=True), np.full(count, last), ends]:
+        secret = tacit.secret("owner", shape=count, dtype=tacit.int64, **options)
+        plan = tacit.function(lambda x: tacit.reveal(x.mean())).trace(secret)
+        got = plan._restore(plan._program.evaluate([given]))
+        steps = math.floor(Fraction(sum(map(int, given)), count) * 2**16 + Fraction(1, 2))
+        assert Fraction(float(got)) == Fraction(float(Fraction(steps, 2**16)))
+
+
+def test_means_of_large_integers_along_an_axis_and_on_shares() -> None:
+    given = np.random.default_rng(4).integers(-(2**47), 2**47, (5, 3))
+    secret = tacit.secret("owner", shape=(5, 3), dtype=tacit.int64)
+    plan = tacit.function(lambda x: [tacit.reveal(x.mean(axis=0)), tacit.reveal(x.mean())]).trace(secret)
+    with tacit.local(debug=True) as run:
+        by_column, whole = run(plan, owner=[given])
+    np.testing.assert_allclose(by_column, given.mean(axis=0), rtol=2**-50)
+    np.testing.assert_allclose(whole, given.mean(), rtol=2**-50)
+
+
+def test_means_of_integers_without_room_say_how_large_they_may_be() -> None:
+    secret = tacit.secret("owner", shape=4, dtype=tacit.int64, range=(0, 2**50))
+    with pytest.raises(tacit.ProgramError, match=r"may be 2\*\*47 or more.*\n.*\(x // 1000\).mean\(\)"):
+        tacit.function(lambda x: tacit.reveal(x.mean())).trace(secret)
+
+
 @pytest.mark.parametrize("end", [1, 5000, 2**20])
 def test_parts_of_a_norm_are_from_minus_one_to_one(end: int) -> None:
     # Beyond squares that 61 bits hold, norms of small numbers count as 0, and quotients are bounded.

@@ -16,8 +16,8 @@
 methods of `Table` and operators of `Column`. `tacit.sql` makes programs of queries.
 """
 
+from tacit.tables.alignment import choose as when
 from tacit.tables.column import Column
-from tacit.tables.column import choose as when
 from tacit.tables.groups import Grouped
 from tacit.tables.schema import Schema, SecretTable, table
 from tacit.tables.table import Table

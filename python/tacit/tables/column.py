@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit._functions import where
 from tacit._handles import Unknown
 from tacit._location import fault
 from tacit._tensor import Tensor
-from tacit.dtypes import fixed
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import dates as _dates
 from tacit.tables import words as _words
 from tacit.tables.instead import OF_COLUMNS, no_attribute
 from tacit.tables.rows import Rows, by_row
-from tacit.tables.types import ColumnType, Kind, day_of, halves, hash_of
+from tacit.tables.types import ColumnType, Kind, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 NUMERIC = ("integer", "decimal", "number")
 
@@ -208,12 +207,22 @@ class Column(Unknown):
     @by_row
     def fill_null(self, value: Any) -> Column:
         """With a value in the place of nulls."""
+        from tacit.tables.alignment import choose
+
         return self if self.valid is None else choose(self.not_null(), self, value)
 
-    @by_row
     def is_in(self, values: Iterable[Any]) -> Column:
         """Whether it is one of some public values."""
-        several = list(values)
+        if isinstance(values, Column):
+            raise fault(
+                ProgramTypeError,
+                "is_in takes public values",
+                't.join(other, on="id", how="semi") has the rows that another table has, how="anti" the rest',
+            )
+        return self._is_one_of(list(values))
+
+    @by_row
+    def _is_one_of(self, several: list[Any]) -> Column:
         if not several:
             return made("boolean", False, valid=self.valid)
         if self.type.kind == "category":
@@ -223,10 +232,13 @@ class Column(Unknown):
             result = result | (self == value)
         return result
 
-    def between(self, low: Any, high: Any) -> Column:
-        """Whether it is at least `low` and at most `high`."""
-        inside: Column = (self >= low) & (self <= high)
-        return inside
+    def between(self, low: Any, high: Any, inclusive: str = "both") -> Column:
+        """Whether it is from `low` to `high`: with "both" of them, "left", "right" or "neither"."""
+        if inclusive not in ("both", "left", "right", "neither"):
+            raise fault(ProgramError, f"inclusive={inclusive!r}", 'say "both", "left", "right" or "neither"')
+        above: Column = self >= low if inclusive in ("both", "left") else self > low
+        below: Column = self <= high if inclusive in ("both", "right") else self < high
+        return above & below
 
     # Days and words.
 
@@ -257,8 +269,30 @@ class Column(Unknown):
 
     @by_row
     def start_of(self, unit: str) -> Column:
-        """The first day of the "year", "quarter", "month" or "week" (a Monday) that a date is in."""
+        """The first day of the "year", "quarter", "month" or "week" (a Monday) of a date, or its "day"."""
         return _dates.start_of(self, unit)
+
+    @by_row
+    def add_months(self, count: int) -> Column:
+        """So many months after a date, or before it: on the same day of the month, or on the month's last.
+
+        Some 19 comparisons for each year in its range, and one or two where whole years are added.
+        """
+        return _dates.months_later(self, count)
+
+    @by_row
+    def month_end(self) -> Column:
+        """The last day of the month that a date is in: a comparison for each month in its range but one."""
+        return _dates.month_end(self)
+
+    @by_row
+    def strftime(self, form: str) -> Column:
+        """A date as a word, by Python's codes: %Y %y %m %-m %B %b %d %-d %A %a %w %u %j %x, in English.
+
+        A comparison for each month of its range if months are written, for each year if years alone are.
+        Of others the range is 10,000 days at most.
+        """
+        return _dates.written(self, form)
 
     @by_row
     def like(self, pattern: str) -> Column:
@@ -276,7 +310,7 @@ class Column(Unknown):
         traced: a comparison for each place where the result changes otherwise than by the usual step. A dict
         has nulls for what it doesn't have.
         """
-        return _words.mapped(self, change)
+        return _words.mapped(change.get if isinstance(change, Mapping) else change, self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":
@@ -288,6 +322,16 @@ class Column(Unknown):
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("column", name, OF_COLUMNS)
+
+    def __getitem__(self, _: object) -> NoReturn:
+        raise fault(
+            ProgramTypeError,
+            "a column has no rows by itself",
+            't[t["x"] > 3] has rows of a table, np.where(condition, x, None) has nulls in the others',
+        )
+
+    def __contains__(self, _: object) -> bool:
+        self._refuse("in")
 
     def __len__(self) -> int:
         self._refuse("a length")
@@ -304,6 +348,13 @@ class Column(Unknown):
                 SecretError,
                 "nobody knows what is in this column while the program runs: it can't steer if, and, or, not",
                 "combine conditions with &, | and ~, each in brackets; choose by np.where(condition, a, b)",
+            )
+        if use in ("a NumPy array", "a length"):
+            raise fault(
+                SecretError,
+                f"nobody knows what is in this column while the program runs, so it can't be used for {use}",
+                "pandas takes no columns: x.is_null() is pd.isna(x), np.digitize(x, edges) is as pd.cut, and "
+                'np.where(x == "a", 1, 0) as get_dummies; len(t) is the bound on rows',
             )
         raise fault(
             SecretError,
@@ -348,6 +399,8 @@ def column_of(value: Any) -> Column:
         return Column(ColumnType("category", words=(value,), high=0), (0,))
     if isinstance(value, (datetime.date, datetime.datetime)):
         return made("date", day_of(value))
+    if isinstance(value, datetime.timedelta) and not value % datetime.timedelta(1):
+        return made("integer", value.days)
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         return column_of(value.item())
     if isinstance(value, (int, float, decimal.Decimal)):
@@ -377,33 +430,6 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, decimal.Decimal)) and value != value
-
-
-@by_row
-def choose(condition: Column, a: Any, b: Any) -> Column:
-    """`a` where the condition holds, else `b`; `None` is null."""
-    truth = condition.holds()
-    a, b = (None if is_missing(one) else one for one in (a, b))
-    if a is None or b is None:
-        some = column_of(b if a is None else a)
-        there = truth if b is None else opposite(truth)
-        if isinstance(there, bool):
-            return some if there else Column(some.type.nullable(), some.parts, _never(some))
-        valid = there if some.valid is None else there & some.valid
-        return Column(some.type.nullable(), some.parts, valid)
-    left, right = column_of(a), column_of(b)
-    if isinstance(truth, bool):
-        return left if truth else right
-    x, y, kind, places, words = aligned("a choice", left, right)
-    chosen = tuple(where(truth, one, other) for one, other in zip(x, y, strict=True))
-    valid = None
-    if left.valid is not None or right.valid is not None:
-        valid = where(truth, _or_true(left.valid, truth), _or_true(right.valid, truth))
-    if kind == "text":
-        return Column(
-            ColumnType("text", left.type.low, left.type.high, null=valid is not None), chosen, valid
-        )
-    return made(kind, chosen[0], places=places, valid=valid, words=words)
 
 
 def both_valid(*columns: Column) -> Tensor | None:
@@ -439,113 +465,5 @@ def in_each_row(column: Column, beside: Tensor) -> Column:
     if column.type.kind == "boolean":
         parts = (bool(column.value),)
     elif column.type.kind == "number":
-        parts = (float(as_number(column)),)
+        parts = (column.value / column.type.unit,)
     return Column(column.type, tuple(constant(beside, part, len(beside)) for part in parts))
-
-
-def as_number(column: Column, bits: int = 16) -> Any:
-    """The numbers of a column, in fixed point."""
-    kind = column.type
-    if is_public(column):
-        return column.value / kind.unit
-    if kind.kind == "number":
-        return column.value
-    number = column.value.astype(fixed(bits))
-    return number / kind.unit if kind.unit > 1 else number
-
-
-def numeric(what: str, value: Any) -> Column:
-    """A column of numbers: bools count as 0 and 1.
-
-    Raises:
-        ProgramTypeError: It holds something else.
-    """
-    column = column_of(value)
-    if column.type.kind == "boolean":
-        return made("integer", column.value + 0, valid=column.valid)
-    if column.type.kind not in NUMERIC:
-        hint = {"date": "x.year(), x - y and their like are numbers", "category": "x.map(dict) makes some"}
-        raise fault(
-            ProgramTypeError,
-            f"{what} of {column.said()} that isn't numbers",
-            hint.get(column.type.kind, "texts are shared as hashes: let their owner make numbers of them"),
-        )
-    return column
-
-
-def is_real(column: Column) -> bool:
-    """Whether it is a number in fixed point, or a public one that isn't to be a decimal."""
-    kind = column.type
-    return kind.kind == "number" or (kind.places > EXACT_PLACES and is_public(column))
-
-
-def scaled(column: Column, places: int) -> Any:
-    """The raw values of a decimal or an integer, of so many places."""
-    more = places - column.type.places
-    return column.value * 10**more if more else column.value
-
-
-def aligned(
-    what: str, a: Column, b: Column
-) -> tuple[tuple[Any, ...], tuple[Any, ...], Kind, int, tuple[str, ...]]:
-    """The parts of two columns in one type: its kind, its places and words."""
-    kinds = {a.type.kind, b.type.kind}
-    if kinds <= {"text", "category"}:
-        if "text" in kinds:
-            left, right = (_as_text(what, one) for one in (a, b))
-            return left, right, "text", 0, ()
-        x, y, words = _words.together(a, b)
-        return (x,), (y,), "category", 0, words
-    if kinds == {"date", "category"}:
-        a, b = (as_date(one) for one in (a, b))
-        kinds = {"date"}
-    if kinds <= set(NUMERIC):
-        if is_real(a) or is_real(b):
-            bits = max((one.type.places for one in (a, b) if one.type.kind == "number"), default=16)
-            return (as_number(a, bits),), (as_number(b, bits),), "number", bits, ()
-        places = max(a.type.places, b.type.places)
-        kind: Kind = "decimal" if places else "integer"
-        return (scaled(a, places),), (scaled(b, places),), kind, places, ()
-    if len(kinds) == 1:
-        return a.parts, b.parts, a.type.kind, 0, ()
-    raise fault(
-        ProgramTypeError,
-        f"{what} of {a.said()} and {b.said()}",
-        "both have to be numbers, dates, texts or bools",
-    )
-
-
-def _as_text(what: str, column: Column) -> tuple[Any, ...]:
-    if column.type.kind == "text":
-        return column.parts
-    if is_public(column):
-        return halves(hash_of(column.type.words[0]))
-    raise fault(
-        ProgramTypeError,
-        f"{what} of a text and {column.type}",
-        "declare both columns as text(), or both as a category",
-    )
-
-
-def as_date(column: Column) -> Column:
-    """A date that is written as a text."""
-    if column.type.kind == "date":
-        return column
-    if not is_public(column):
-        raise fault(ProgramTypeError, f"{column.type} beside a date", "compare dates with dates")
-    return made("date", day_of(column.type.words[0]))
-
-
-def opposite(value: Any) -> Any:
-    """Where a bool, which may be public, doesn't hold."""
-    return not value if isinstance(value, bool) else ~value
-
-
-def _or_true(valid: Tensor | None, beside: Tensor) -> Tensor:
-    return beside | ~beside if valid is None else valid
-
-
-def _never(column: Column) -> Any:
-    if is_public(column):
-        raise fault(ProgramError, "a column that is null in every row", "leave it out")
-    return made("boolean", column.value != column.value).value

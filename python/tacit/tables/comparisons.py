@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit._location import fault
 from tacit.errors import ProgramTypeError
-from tacit.tables.column import Column, aligned, both_valid, column_of, is_public, made, opposite
+from tacit.tables.alignment import aligned, opposite
+from tacit.tables.column import Column, both_valid, column_of, is_public, made
 from tacit.tables.words import among
 
 if TYPE_CHECKING:

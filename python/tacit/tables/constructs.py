@@ -12,19 +12,46 @@ from tacit.errors import ProgramTypeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_FIRST = "write QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) = 1, which has the whole row"
+
+_ONE_BY_ONE = "write a GROUP BY for each, and UNION ALL"
+
 _INSTEAD: dict[type[exp.Expr], str] = {
     exp.Window: "windows stand in SELECT, QUALIFY and ORDER BY; docs/tables.md says which work",
     exp.RegexpLike: "use LIKE on a category, or declare the column with tables.like(...)",
-    exp.Concat: "write x || 'word' for a category x",
-    exp.Interval: "add days or weeks to a date: x + INTERVAL 30 DAY, or x + 30",
+    exp.Interval: "add days, weeks, months or years to a date: x + INTERVAL 30 DAY, or x + 30",
     exp.RegrIntercept: "it is AVG(y) - REGR_SLOPE(y, x) * AVG(x), after the run",
-    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, BOOL_AND work",
+    exp.ArgMax: _FIRST,
+    exp.ArgMin: _FIRST,
+    exp.First: _FIRST,
+    exp.Last: _FIRST,
+    exp.Mode: "GROUP BY it, and QUALIFY ROW_NUMBER() OVER (ORDER BY COUNT(*) DESC) = 1",
+    exp.ApproxDistinct: "COUNT(DISTINCT x) is exact",
+    exp.GroupConcat: "reveal the rows, and put them together after the run",
+    exp.ArrayAgg: "reveal the rows, and put them together after the run",
+    exp.Skewness: "make it of AVG(x), AVG(x * x) and AVG(x * x * x), after the run",
+    exp.AggFunc: "SUM, COUNT, AVG, MEDIAN, QUANTILE_CONT, MIN, MAX, STDDEV, VARIANCE, CORR, BOOL_OR, "
+    "BOOL_AND work",
+    exp.GroupingSets: _ONE_BY_ONE,
+    exp.Rollup: _ONE_BY_ONE,
+    exp.Cube: _ONE_BY_ONE,
+    exp.Pivot: "write an aggregate for each column: SUM(CASE WHEN k = 'a' THEN x END) AS a",
+    exp.Values: "declare it as a table of an owner, or write CASE k WHEN 1 THEN 'a' END",
+    exp.Lateral: "join a GROUP BY, or QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x) = 1",
+    exp.Tuple: "write a = 1 AND b = 2; pairs are counted by SELECT DISTINCT a, b in a subquery",
+    exp.BitwiseAnd: "write x % 8 for x & 7, and x // 8 % 2 for a bit",
+    exp.BitwiseOr: "make numbers of digits: x // 8 % 2 is a bit of x",
+    exp.BitwiseXor: "make numbers of digits: x // 8 % 2 is a bit of x",
+    exp.Rand: "owners draw before they share",
     exp.CurrentDate: "write the date, as DATE '2025-12-31'",
     exp.Star: "name the columns",
     exp.Var: "name the columns",
     exp.Null: "nothing is equal to NULL: write x IS NULL",
 }
 
+
+OF_CONDITION = "_u_"
+"""What the names begin with that the optimiser gives to subqueries of conditions."""
 
 _ENDED = {"with_", "distinct", "order", "limit", "offset"}
 
@@ -33,6 +60,7 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.ILike: {"negate"},
     exp.Interval: {"unit"},
     exp.TimestampTrunc: {"unit"},
+    exp.Fetch: {"count", "direction", "limit_options"},
     exp.DateTrunc: {"unit"},
     exp.Is: {"negate"},
     exp.Between: {"low", "high"},
@@ -52,6 +80,19 @@ _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.DateDiff: {"unit", "date_part_boundary"},
     exp.Div: {"typed", "safe"},
     exp.DPipe: {"safe"},
+    exp.Concat: {"safe", "coalesce"},
+    exp.ConcatWs: {"safe", "coalesce"},
+    exp.Trim: {"position"},
+    exp.RegexpLike: set(),
+    exp.RegexpFullMatch: set(),
+    exp.StrPosition: {"substr"},
+    exp.Replace: {"replacement"},
+    exp.Translate: {"from_", "to"},
+    exp.Repeat: {"times"},
+    exp.Pad: {"fill_pattern", "is_left"},
+    exp.SplitPart: {"delimiter", "part_index"},
+    exp.TimeToStr: {"format"},
+    exp.Quantile: {"quantile"},
     exp.Select: {"from_", "joins", "where", "group", "having", "qualify", *_ENDED},
     exp.Union: _ENDED,
     exp.Except: _ENDED,
@@ -118,6 +159,8 @@ _PARTS = {
     "windows": "write OVER (PARTITION BY ... ORDER BY ...) with each",
     "default": "write COALESCE(..., value), which stands for nulls, too",
     "laterals": "write a join",
+    "method": "write JOIN ... ON; the last row before is QUALIFY ROW_NUMBER() OVER (PARTITION BY a.id "
+    "ORDER BY b.t DESC) = 1",
     "pivots": "write an aggregate with CASE for each column",
     "sample": "let owners take samples before they share",
 }
@@ -176,7 +219,11 @@ def in_subquery(condition: exp.Expr, uses: Sequence[exp.Expr]) -> tuple[exp.Expr
         return None
     for key, other in ((condition.left, condition.right), (condition.right, condition.left)):
         # Keys of other subqueries have such names, too.
-        if isinstance(key, exp.Column) and key.table.startswith("_u_") and not key.name.startswith("_u_"):
+        if (
+            isinstance(key, exp.Column)
+            and key.table.startswith(OF_CONDITION)
+            and not key.name.startswith(OF_CONDITION)
+        ):
             asked = [one for use in uses for one in use.find_all(exp.Is) if one.this.sql() == key.sql()]
             if any(not _is_whether(one) for one in asked):
                 return other, key

@@ -1,11 +1,17 @@
-"""Correlations of columns, from what groups or windows sum up."""
+"""Deviations and correlations of columns, from what groups or windows sum up."""
 
 from __future__ import annotations
 
+import math
+
 from tacit import _elementary
 from tacit._functions import clip
+from tacit._ranges import within
+from tacit._statistics import root_of
 from tacit.dtypes import fixed
-from tacit.tables.column import Column, as_number, both_valid, made
+from tacit.tables.alignment import as_number, scaled
+from tacit.tables.column import Column, both_valid, made
+from tacit.tables.reals import with_value
 from tacit.tables.rows import by_row
 
 
@@ -29,3 +35,22 @@ def correlation(both: Column, one: Column, other: Column) -> Column:
     there, valid = (first != 0) & (second != 0), both_valid(*columns)
     there = there if valid is None else valid & there
     return made("number", _elementary.raw_of(clip(ratio, -(1 << 16), 1 << 16), 16), places=16, valid=there)
+
+
+@by_row
+def deviation(squares: Column, pairs: Column) -> Column:
+    """`sqrt(squares / pairs)` of what isn't below 0: within a step, and 2**-30 of itself; null without pairs.
+
+    It needs no room for the quotient.
+    """
+    kind = squares.type
+    own = kind.places if kind.kind == "number" else 0
+    bits = max(own, 16)
+    root, finer = root_of(_elementary.raw_of(squares.value), own, bits + 4)
+    divisor = _elementary.raised_root(scaled(pairs, 0 if own else kind.places), 60)
+    raw = _elementary.raised_ratio(root, divisor, bits + 30 - finer)
+    most = math.isqrt((max(kind.high, 0) << 2 * bits) // kind.unit) + 2
+    if most < 1 << _elementary.LARGEST:
+        raw = within(raw, 0, most)
+    there, valid = pairs.value != 0, both_valid(squares, pairs)
+    return with_value(_elementary.raw_of(raw, bits), there if valid is None else valid & there)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.tables.column import NUMERIC, Column, as_number, choose, column_of, is_public, made
+from tacit.tables.alignment import as_number, choose
+from tacit.tables.column import NUMERIC, Column, column_of, is_public, made
 from tacit.tables.constructs import checked, name_of, refused
-from tacit.tables.correlation import correlation
+from tacit.tables.correlation import correlation, deviation
 from tacit.tables.functions import call, cut_quotient, cut_remainder
+from tacit.tables.letters import as_text, is_of_words, of_words
 from tacit.tables.types import day_of
-from tacit.tables.words import matcher
-from tacit.tables.written import CORRELATION
+from tacit.tables.written import CORRELATION, DEVIATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,9 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Min: "min",
     exp.Max: "max",
     exp.Median: "median",
+    exp.PercentileCont: "quantile",
+    exp.PercentileDisc: "quantile_disc",
+    exp.Quantile: "quantile_disc",
 }
 
 _PAIRS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
@@ -108,6 +112,9 @@ class Expressions:
             return self._named(node)
         make = _PAIRS.get(type(node))
         if make is not None:
+            months = _months_of(node)
+            if months is not None:
+                return self.column(node.args["this"]).add_months(months)
             operands = self._operands(node)
             if isinstance(node, _ARITHMETIC):
                 _check_numbers(node, *operands)
@@ -122,8 +129,11 @@ class Expressions:
             return made_of
         if type(node) in _PARTS:
             return _DATES[_PARTS[type(node)]](self.column(node.this))
-        if type(node) in _WORDS:
-            return self._of_words(node)
+        if is_of_words(node):
+            found = of_words(node, self.column)
+            return ~found if node.args.get("negate") else found
+        if node.meta.get(DEVIATION):
+            return deviation(self.column(node.this.this), self.column(node.this.expression))
         if type(node) in _FUNCTIONS:
             return self._applied(_FUNCTIONS[type(node)], node)
         handler = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -244,13 +254,6 @@ class Expressions:
         found = self._matched(node)
         return ~found if node.args.get("negate") else found
 
-    def _ilike(self, node: exp.ILike) -> Column:
-        if not isinstance(node.expression, exp.Literal):
-            raise refused(node, "has no pattern that everybody knows")
-        matches = matcher(node.expression.this.lower())
-        found = self._worded(node, self.column(node.this), lambda word: matches(word.lower()))
-        return ~found if node.args.get("negate") else found
-
     def _matched(self, node: exp.Like) -> Column:
         pattern = node.expression
         if not isinstance(pattern, exp.Literal):
@@ -312,8 +315,8 @@ class Expressions:
             return made("date", day_of(value.type.words[0]))
         if to.is_type(*exp.DataType.TEMPORAL_TYPES) and kind == "date":
             return value
-        if to.is_type(*exp.DataType.TEXT_TYPES) and kind in ("category", "text"):
-            return value
+        if to.is_type(*exp.DataType.TEXT_TYPES) and kind != "number":
+            return value if kind == "text" else as_text(value)
         if kind not in NUMERIC or not to.is_type(*exp.DataType.NUMERIC_TYPES):
             raise refused(node)
         if not _holds(to, value.type):
@@ -350,41 +353,14 @@ class Expressions:
             raise refused(node)
         return column_of(int(node.this.this) * (7 if unit == "week" else 1))
 
-    def _substring(self, node: exp.Substring) -> Column:
-        start, length = node.args.get("start"), node.args.get("length")
-        if not isinstance(start, exp.Literal) or (length is not None and not isinstance(length, exp.Literal)):
-            raise refused(node, "has no place that everybody knows")
-        first = int(start.this) - 1
-        last = None if length is None else max(first + int(length.this), 0)
-        return self._worded(node, self.column(node.this), lambda word: word[max(first, 0) : last])
+    def _dateadd(self, node: exp.Expr) -> Column:
+        return self.column(exp.Add(this=node.this.copy(), expression=node.expression.copy()))
 
-    def _worded(self, node: exp.Expr, column: Column, change: Callable[[str], Any]) -> Column:
-        """What a function makes of a category's words."""
-        if column.type.kind != "category":
-            raise refused(node, f"is about {column.said()} of no words that everybody knows")
-        return column.map(change)
+    def _datesub(self, node: exp.Expr) -> Column:
+        return self.column(exp.Sub(this=node.this.copy(), expression=node.expression.copy()))
 
-    def _of_words(self, node: exp.Expr) -> Column:
-        """A function of words, and perhaps of a public number or text."""
-        change, given = _WORDS[type(node)], node.args.get("expression")
-        if given is None:
-            return self._worded(node, self.column(node.this), change)
-        if not isinstance(given, exp.Literal):
-            raise refused(node, "has no second part that everybody knows")
-        counts = isinstance(node, (exp.Left, exp.Right))
-        if given.is_string == counts or (counts and not given.this.isdecimal()):
-            kind = "number of letters from 0 on" if counts else "text"
-            raise refused(node, f"is by {given.sql()}, which is no {kind}", "write LEFT(x, 2), TRIM(x, '.')")
-        known = int(given.this) if counts else given.this
-        return self._worded(node, self.column(node.this), lambda word: change(word, known))
-
-    def _dpipe(self, node: exp.DPipe) -> Column:
-        left, right = self._operands(node)
-        if _is_word(left):
-            return self._worded(node, right, lambda word: left.type.words[0] + word)
-        if _is_word(right):
-            return self._worded(node, left, lambda word: word + right.type.words[0])
-        raise refused(node, "puts two columns together", "put their words together after the run")
+    def _lastday(self, node: exp.LastDay) -> Column:
+        return self.column(node.this).month_end()
 
     def _arrayany(self, node: exp.Expr) -> Column:
         """Whether one of a group's values compares so: it does if the least or the largest does."""
@@ -429,18 +405,20 @@ _PARTS: dict[type[exp.Expr], str] = {
 }
 """Functions that give one."""
 
-_WORDS: dict[type[exp.Expr], Callable[..., Any]] = {
-    exp.Upper: str.upper,
-    exp.Lower: str.lower,
-    exp.Length: len,
-    exp.Trim: lambda word, letters=" ": word.strip(letters),
-    exp.Left: lambda word, count: word[:count],
-    exp.Right: lambda word, count: word[max(len(word) - count, 0) :],
-    exp.StartsWith: str.startswith,
-    exp.EndsWith: str.endswith,
-    exp.Contains: lambda word, part: part in word,
-}
-"""Functions of a category's words."""
+
+def _months_of(node: exp.Expr) -> int | None:
+    """How many months are added to something, or taken away; `None` where none are."""
+    months = node.args["expression"]
+    if not isinstance(node, (exp.Add, exp.Sub)) or not isinstance(months, exp.Interval):
+        return None
+    each = _MONTHS.get(str(months.args.get("unit") or "").lower().rstrip("s"), 0)
+    count = months.this.unnest()
+    if not each or not isinstance(count, exp.Literal) or not count.this.isdecimal():
+        return None
+    return each * int(count.this) * (1 if isinstance(node, exp.Add) else -1)
+
+
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 def _called(node: exp.Expr, name: str, *operands: Column) -> Column:

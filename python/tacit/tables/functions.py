@@ -6,6 +6,7 @@ beyond the last number that there is room for.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -19,25 +20,12 @@ from tacit._location import fault
 from tacit._tensor import Tensor
 from tacit.dtypes import fixed, int64
 from tacit.errors import ProgramError, ProgramTypeError
-from tacit.tables.column import (
-    MOST_PLACES,
-    NUMERIC,
-    Column,
-    aligned,
-    as_date,
-    as_number,
-    both_valid,
-    choose,
-    column_of,
-    is_public,
-    is_real,
-    made,
-    numeric,
-    scaled,
-)
+from tacit.tables.alignment import aligned, as_date, as_number, choose, is_real, numeric, scaled
+from tacit.tables.column import MOST_PLACES, NUMERIC, Column, both_valid, column_of, is_public, made
 from tacit.tables.comparisons import COMPARISONS
 from tacit.tables.reals import REAL, exact_column, real_column, with_value
 from tacit.tables.rows import by_row
+from tacit.tables.words import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -76,6 +64,8 @@ def _sum(sign: str, apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Co
         if {left.type.kind, right.type.kind} == {"date", "category"}:
             left, right = as_date(left), as_date(right)
         kinds = left.type.kind, right.type.kind
+        if sign == "+" and kinds == ("category", "category"):
+            return mapped(operator.add, left, right)
         valid = both_valid(left, right)
         if "date" in kinds and set(kinds) <= {"date", "integer"}:
             if kinds == ("date", "date") and sign == "-":
@@ -383,6 +373,18 @@ def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0)
     return column_of(default)
 
 
+def _digitize(a: Any, bins: Iterable[Any], right: bool = False) -> Column:
+    """How many of some ascending edges are at most each number; with `right`, how many are below it."""
+    column, edges = numeric("`digitize`", a), list(bins)
+    if not edges or any(after < before for before, after in itertools.pairwise(edges)):
+        raise fault(ProgramError, f"digitize by edges {edges}", "say where parts begin, in ascending order")
+    compare = "greater" if right else "greater_equal"
+    found: Any = 0
+    for edge in edges:
+        found = call(compare, column, edge).value + found
+    return made("integer", found, valid=column.valid)
+
+
 def _isin(a: Any, values: Iterable[Any]) -> Column:
     return column_of(a).is_in(values)
 
@@ -422,6 +424,7 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
     "clip": _clipped,
     "where": _where,
     "select": _select,
+    "digitize": _digitize,
     "isin": _isin,
     "isnan": _isnan,
     "nan_to_num": _no_nulls,
@@ -438,20 +441,22 @@ FUNCTIONS: dict[str, Callable[..., Column]] = {
 _GROUPED = 'one number of all rows is t.group_by().agg(x=("column", "{}")); '
 
 _INSTEAD = {
-    **{
-        name: _GROUPED.format(how)
-        for name, how in [
-            ("sum", "sum"),
-            ("mean", "mean"),
-            ("average", "mean"),
-            ("var", "var"),
-            ("std", "std"),
-        ]
-    },
+    **{name: _GROUPED.format(name) for name in ("sum", "mean", "median", "var", "std")},
+    **{f"nan{name}": _GROUPED.format(name) for name in ("sum", "mean", "median", "var", "std", "min", "max")},
+    "average": _GROUPED.format("mean"),
     **{name: _GROUPED.format("max") for name in ("max", "amax")},
     **{name: _GROUPED.format("min") for name in ("min", "amin")},
+    **dict.fromkeys(("quantile", "percentile"), 't.group_by().agg(x=("column", "quantile", 0.9)) is one; '),
+    **dict.fromkeys(("any", "all"), 't.group_by().agg(x=("column", "sum")) counts where it holds; '),
+    "prod": "the sum of np.log of it, and np.exp of that, is one; ",
+    "corrcoef": 'tacit.sql("select corr(x, y) as r from t", t=t) is one; ',
+    "cov": 'tacit.sql("select covar_samp(x, y) as c from t", t=t) is one; ',
     "unique": 't.select("column").distinct() has the different values; ',
-    "sort": 't.order_by("column") puts rows in order; ',
+    **dict.fromkeys(("bincount", "histogram"), 't.group_by("column").agg(rows="count") counts values; '),
+    **dict.fromkeys(("sort", "argsort", "argmax", "argmin"), 't.order_by("column") puts rows in order; '),
     "cumsum": 't.window("name", "column", "sum", order_by=...) has running sums; ',
+    **dict.fromkeys(
+        ("diff", "roll"), 't.window("before", "column", "lag", order_by=...) has what the row before has; '
+    ),
     "concatenate": "a.union(b) has the rows of both tables; ",
 }

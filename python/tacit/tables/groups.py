@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit._elementary import divide
 from tacit._functions import concatenate, minimum, where
 from tacit._functions import maximum as _maximum
 from tacit._location import at_one_line, fault
 from tacit._ranges import within
 from tacit._tensor import Tensor, matmul
-from tacit.errors import ProgramError, ProgramTypeError
-from tacit.tables.column import Column, column_of, made
+from tacit.errors import ProgramError
+from tacit.tables.aggregates import (
+    SPREADS,
+    Aggregate,
+    Spec,
+    aggregate_of,
+    from_raw,
+    mean_of_column,
+    neutral_of,
+    raw_of_column,
+    there_in,
+)
+from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
-from tacit.tables.instead import no_attribute
+from tacit.tables.instead import NAMED, OF_GROUPS, no_attribute
 from tacit.tables.orders import wish
+from tacit.tables.quantiles import in_own_order, with_orders
 from tacit.tables.sorting import (
     compact_to_end,
     differs_from_previous,
@@ -28,27 +39,15 @@ from tacit.tables.sorting import (
     summed,
     words_of,
 )
-from tacit.tables.spreads import SPREADS, with_spreads
+from tacit.tables.spreads import with_spreads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.tables.table import Fault, Table
 
-Spec: TypeAlias = "str | tuple[str | Column | None, str]"
-
-HOWS = ("sum", "count", "mean", "median", "min", "max", "var", "std", "distinct")
-
 FEW = 64
 """Groups that are told apart by a comparison of each row with each group."""
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """One column of a result: what is made of which column; of `None` all rows are counted."""
-
-    how: str
-    column: Column | None
 
 
 class Grouped:
@@ -62,12 +61,11 @@ class Grouped:
         self._table, self._keys, self._groups = table, tuple(dict.fromkeys(keys)), groups
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise no_attribute(
-            "group", name, dict.fromkeys(["mean", "sum", "min", "max", "count", "size", "std", "var"], _NAMED)
-        )
+        is_column = not name.startswith("_") and name in self._table.columns
+        raise no_attribute("group", name, {name: NAMED} if is_column else OF_GROUPS)
 
     def __getitem__(self, key: Any) -> NoReturn:
-        raise fault(ProgramError, f"[{key!r}] of groups", _NAMED)
+        raise fault(ProgramError, f"[{key!r}] of groups", NAMED)
 
     @at_one_line
     def agg(self, *given: Any, **aggregates: Spec) -> Table:
@@ -78,112 +76,33 @@ class Grouped:
             aggregates: `total=("pay", "sum")`; the second is "sum", "count" (of values that aren't null),
                 "mean", "median", "var" or "std" (in fixed point; the last two of a sample: by the count less
                 1), "min", "max" or "distinct" (how many different ones).
+                `p90=("pay", "quantile", 0.9)` is between the values at both sides, as pandas has it and SQL's
+                QUANTILE_CONT; "quantile_disc" is one of the values, the first that as large a part of them
+                isn't above.
                 `rows="count"` counts rows. In the place of a name a column of the table may stand,
                 `table["a"] * 2`.
 
         Sums and counts cost no messages once the rows are in order; "min" and "max" log n comparisons a row;
-        the median of a column a sort by it.
+        the median or quantiles of a column a sort by it.
         """
         if given:
-            raise fault(ProgramError, f"agg({given[0]!r})", _NAMED)
+            raise fault(ProgramError, f"agg({given[0]!r})", NAMED)
         chosen: dict[str, Aggregate] = {}
         for name, spec in aggregates.items():
-            source, how = (None, spec) if isinstance(spec, str) else _pair(name, spec)
-            if how not in HOWS or (source is None and how != "count"):
-                raise fault(
-                    ProgramError,
-                    f"{name}={spec!r} is no aggregate",
-                    _INSTEAD.get(str(how), f'say {name}=("column", how): {", ".join(HOWS)}'),
-                )
             if name in self._keys:
                 raise fault(ProgramError, f"{name} is a key and an aggregate", "call the aggregate otherwise")
-            column = self._table[source] if isinstance(source, str) else source
-            if column is not None:
-                column = self._table.filled(column_of(column))
-                _check(how, column)
-            chosen[name] = Aggregate(how, column)
+            chosen[name] = aggregate_of(self._table, name, spec)
         if any(one.how in SPREADS for one in chosen.values()):
             return with_spreads(self, self._keys, chosen)
-        table, chosen = _without_medians(self._table, self._keys, chosen)
+        if in_own_order(chosen):
+            return with_orders(self._table, self._keys, chosen, self._groups)
         if not self._keys:
-            return _whole(table, chosen)
-        domain = _domain(table, self._keys)
+            return _whole(self._table, chosen)
+        domain = _domain(self._table, self._keys)
         distinct = any(one.how == "distinct" for one in chosen.values())
         if not distinct and domain is not None and domain <= FEW:
-            return _few(table, self._keys, chosen, domain, self._groups)
-        return _ordered(table, self._keys, chosen, self._groups)
-
-
-def _without_medians(
-    table: Table, keys: tuple[str, ...], aggregates: dict[str, Aggregate]
-) -> tuple[Table, dict[str, Aggregate]]:
-    """The same with means of what stands in the middle of each group, for which its rows are sorted."""
-    from tacit.tables.column import choose
-    from tacit.tables.windows import windowed
-
-    if not any(one.how == "median" for one in aggregates.values()):
-        return table, aggregates
-    sources = {id(one.column): one.column for one in aggregates.values() if one.column is not None}
-    prefix = "value"
-    while any(prefix in key for key in keys):
-        prefix += "s"
-    names = {key: f"{prefix} {place}" for place, key in enumerate(sources)}
-    table = table.select(*keys).assign(**{names[key]: column for key, column in sources.items()})
-    for key in dict.fromkeys(id(one.column) for one in aggregates.values() if one.how == "median"):
-        name = names[key]
-        place, count, middle = (f"{what} of {name}" for what in ("place", "count", "middle"))
-        # Nulls are last in order, and not counted.
-        table = windowed(table, place, None, "count", keys, name, False, None, any_order=True)
-        table = windowed(table, count, name, "count", keys, (), False, "all", any_order=True)
-        twice, all_ = 2 * table[place], table[count]
-        table = table.assign(**{middle: choose(twice.between(all_, all_ + 2), table[name], None)})
-        table = table.select(*(one for one in table.columns if one not in (place, count)))
-    changed = {}
-    for name, one in aggregates.items():
-        source = None if one.column is None else names[id(one.column)]
-        if one.how == "median":
-            changed[name] = Aggregate("mean", table[f"middle of {source}"])
-        else:
-            changed[name] = replace(one, column=None if source is None else table[source])
-    return table, changed
-
-
-_NAMED = 'name the results: agg(total=("pay", "sum"), rows="count")'
-
-_INSTEAD = {
-    "nunique": 'say ("column", "distinct")',
-    "size": 'say rows="count"',
-    "avg": 'say ("column", "mean")',
-}
-"""Aggregates of pandas, and what to write."""
-
-
-def _pair(name: str, spec: Any) -> tuple[Any, Any]:
-    if not isinstance(spec, tuple) or len(spec) != 2:
-        raise fault(ProgramError, f"{name}={spec!r} is no aggregate", f'say {name}=("column", "sum")')
-    return spec
-
-
-def _check(how: str, column: Column) -> None:
-    kind = column.type.kind
-    if how in SPREADS and kind == "boolean":
-        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "say x.astype(int)")
-    if how in ("sum", "mean", "median", *SPREADS) and kind not in ("integer", "decimal", "number", "boolean"):
-        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "numbers have sums and means")
-    if how in ("min", "max") and kind in ("text", "boolean"):
-        raise fault(ProgramTypeError, f"there is no {how} of {column.type}", "texts have no order here")
-    # Quotients of integers and decimals are fixed(16), others have the bits of what is divided.
-    # All end at 2**47 steps.
-    ends = 31 if kind != "number" else min(31, 47 - (column.type.unit.bit_length() - 1))
-    if (
-        how in ("mean", "median")
-        and max(abs(column.type.low), abs(column.type.high)) >= column.type.unit << ends
-    ):
-        raise fault(
-            ProgramError,
-            f"a {how} of {column.type} may be 2**{ends} or more, which quotients have no room for",
-            "declare a narrower range, or take sum and count",
-        )
+            return _few(self._table, self._keys, chosen, domain, self._groups)
+        return _ordered(self._table, self._keys, chosen, self._groups)
 
 
 def _domain(table: Table, keys: Sequence[str]) -> int | None:
@@ -199,34 +118,6 @@ def _domain(table: Table, keys: Sequence[str]) -> int | None:
     return count
 
 
-def _raw(column: Column) -> Tensor:
-    """Integers that can be summed up."""
-    value: Tensor = column.value
-    return value + 0 if value.dtype.kind == "bool" else value._made(value._at().raw_as(value._id, 0))
-
-
-def _back(column: Column, raw: Tensor, valid: Tensor | None) -> Column:
-    """Sums or extremes of a column, from raw values."""
-    kind = column.type.kind
-    if kind == "boolean":
-        return made("integer", raw, valid=valid)
-    if kind == "number":
-        value = raw._made(raw._at().raw_as(raw._id, column.type.places))
-        return made("number", value, places=column.type.places, valid=valid)
-    return made(kind, raw, places=column.type.places, valid=valid, words=column.type.words)
-
-
-def _mean(column: Column, total: Tensor, count: Tensor, valid: Tensor | None) -> Column:
-    """Of integers and decimals in fixed(16), of numbers in their own type; the nearest step."""
-    kind = column.type
-    if kind.kind == "number":
-        value = total._made(total._at().raw_as(total._id, kind.places))
-        quotient = divide(value, count)
-    else:
-        quotient = divide(total, count * kind.unit if kind.unit > 1 else count)
-    return made("number", quotient, places=quotient.dtype.bits, valid=valid)
-
-
 def _finished(aggregate: Aggregate, sums: Tensor | None, counts: Tensor | None, some: bool) -> Column:
     """A column of a result, from sums or extremes and how many values each is of; `some` if one at least."""
     column = aggregate.column
@@ -237,23 +128,8 @@ def _finished(aggregate: Aggregate, sums: Tensor | None, counts: Tensor | None, 
     valid = None if counts is None or (some and column.valid is None) else counts > 0
     if aggregate.how == "mean":
         assert counts is not None
-        return _mean(column, sums, counts, valid)
-    return _back(column, sums, valid)
-
-
-def _neutral(how: str, raw: Tensor) -> int:
-    """What changes nothing in a sum or an extreme."""
-    if how in ("sum", "mean"):
-        return 0
-    return raw._kind.high if how == "min" else raw._kind.low
-
-
-def _there(valid: Tensor | None, column: Column | None) -> Tensor | None:
-    """Where a row counts and its value isn't null; `None` for everywhere."""
-    null = None if column is None else column.valid
-    if valid is None or null is None:
-        return null if valid is None else valid
-    return valid & null
+        return mean_of_column(column, sums, counts, valid)
+    return from_raw(column, sums, valid)
 
 
 # All rows together.
@@ -263,7 +139,7 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
     """One row, of all rows together."""
     columns = {}
     for name, one in aggregates.items():
-        there = _there(table.valid, one.column)
+        there = there_in(table.valid, one.column)
         assert there is not None
         counts = there.sum().reshape(1)
         sums = None
@@ -272,8 +148,8 @@ def _whole(table: Table, aggregates: dict[str, Aggregate]) -> Table:
             inner = table._with(columns={"x": one.column}, valid=there, facts=Facts())
             counts = inner.group_by("x").agg().valid.sum().reshape(1)
         elif one.column is not None and one.how != "count":
-            raw = _raw(one.column)
-            filled = where(there, raw, _neutral(one.how, raw))
+            raw = raw_of_column(one.column)
+            filled = where(there, raw, neutral_of(one.how, raw))
             sums = filled.min() if one.how == "min" else filled.max() if one.how == "max" else filled.sum()
             sums = sums.reshape(1)
         columns[name] = _finished(one, sums, counts, some=False)
@@ -316,11 +192,11 @@ def _few(
         counts = total if null is None else there.sum(axis=0)
         sums = None
         if one.column is not None and one.how != "count":
-            raw = _raw(one.column)
+            raw = raw_of_column(one.column)
             if one.how in ("sum", "mean"):
                 sums = matmul(raw, there + 0)
             else:
-                filled = where(there, raw.reshape(-1, 1), _neutral(one.how, raw))
+                filled = where(there, raw.reshape(-1, 1), neutral_of(one.how, raw))
                 sums = filled.min(axis=0) if one.how == "min" else filled.max(axis=0)
         columns[name] = _finished(one, sums, counts, some=True)
     unique = frozenset(keys)
@@ -362,10 +238,6 @@ def _ordered(
     """A row for each group, at the end of as many as there may be; by a sort, unless rows are in order."""
     least = table.facts.reduced(keys)
     distinct = [one for one in aggregates.values() if one.how == "distinct"]
-    if len({id(one.column) for one in distinct}) > 1:
-        raise fault(
-            ProgramError, "different values of two columns are counted at once", "use a group_by for each"
-        )
     wish(table, least)
     placed = None if distinct else _in_place(table, least, keys)
     if placed is not None:
@@ -463,7 +335,7 @@ class _Rows:
             return known[kind, id(source)]
 
         for name, one in self.aggregates.items():
-            there = _there(self.mask, one.column)
+            there = there_in(self.mask, one.column)
             sums = counts = None
             column = one.column
             if one.how == "distinct":
@@ -514,8 +386,8 @@ class _Rows:
         return int(note("count" if null is not None else "rows", null, lambda: summed(there + 0)))
 
     def _extreme(self, column: Column, there: Tensor | None, how: str) -> Tensor:
-        raw = _raw(column)
-        filled = raw if there is None else where(there, raw, _neutral(how, raw))
+        raw = raw_of_column(column)
+        filled = raw if there is None else where(there, raw, neutral_of(how, raw))
         return running(self.starts, filled, minimum if how == "min" else _maximum)
 
     def _keys(self, taken: Tensor, tensors: list[Tensor]) -> dict[str, Column]:
@@ -581,7 +453,7 @@ def _last_that_counts(starts: Tensor, ends: Tensor, valid: Tensor) -> Tensor:
 
 
 def _sums(column: Column, there: Tensor | None) -> Tensor:
-    raw = _raw(column)
+    raw = raw_of_column(column)
     return summed(raw if there is None else where(there, raw, 0))
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tacit._functions import concatenate, where
 from tacit._location import fault
 from tacit.errors import ProgramError
-from tacit.tables.column import Column, aligned, both_valid, choose, made
+from tacit.tables.alignment import aligned, choose
+from tacit.tables.column import Column, both_valid, made
 from tacit.tables.facts import Facts, least
 from tacit.tables.lookups import is_small, looked_up
 from tacit.tables.orders import wish
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from tacit.tables.table import Table
     from tacit.tables.types import ColumnType
 
-HOWS = ("inner", "left", "semi", "anti", "cross")
+HOWS = ("inner", "left", "right", "outer", "semi", "anti", "cross")
 
 
 def joined(
@@ -55,6 +56,8 @@ def joined(
         return _crossed(left, right, on, suffix)
     if on is None:
         on = ()
+    if isinstance(on, Column):
+        raise fault(ProgramError, "a join by a condition", 'say on="id", or on={"here": "there"}')
     if not isinstance(on, Mapping):
         on = {name: name for name in ((on,) if isinstance(on, str) else on)}
     pairs = dict(on)
@@ -66,7 +69,13 @@ def joined(
             "a join needs columns",
             'say on="id", or on={"here": "there"}; a table of one row goes beside all by how="cross"',
         )
+    if len(set(pairs.values())) < len(pairs):
+        return _by_copies(left, right, pairs, how, matches, suffix)
     names = _names(left, right, pairs, suffix)
+    if how == "right":
+        return _right(left, right, pairs, names, matches)
+    if how == "outer":
+        return _outer(left, right, pairs, names, matches, suffix)
     if how in ("semi", "anti") and not right.facts.is_unique(pairs.values()):
         # Whether there is a match is the same for one row of each value.
         right = right.select(*dict.fromkeys(pairs.values())).distinct()
@@ -79,9 +88,24 @@ def joined(
             ProgramError,
             f"neither table is known to have a row alone for each {' and '.join(pairs)}",
             "declare the column unique=... of its table, group_by it first, or say matches=... how many rows "
-            "of the right table have the same value at most",
+            'of the right table have the same value at most (of the left one for how="right")',
         )
     return _several(left, right, pairs, how, names, matches)
+
+
+def _by_copies(
+    left: Table, right: Table, pairs: dict[str, str], how: str, matches: int | None, suffix: str
+) -> Table:
+    """A join of several columns with one, by a copy of it for each but the first."""
+    there: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    for here, name in pairs.items():
+        there[here] = name if name not in there.values() else f"{name} beside {here}"
+        if there[here] != name:
+            copies[there[here]] = name
+    right = right.assign(**{copy: right[name] for copy, name in copies.items()})
+    result = joined(left, right, there, how, matches, suffix)
+    return result.drop(*(copy for copy in copies if copy in result.columns))
 
 
 def _crossed(left: Table, right: Table, on: Any, suffix: str) -> Table:
@@ -244,6 +268,37 @@ def _turned(left: Table, right: Table, pairs: dict[str, str], names: dict[str, s
     return chosen.rename(result)
 
 
+def _right(left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], matches: Any) -> Table:
+    """A left join with the tables the other way round, and columns called and standing as they would."""
+    called = {name: f"{name} on the left" for name in left.columns}
+    back = {there: called[here] for here, there in pairs.items()}
+    found = joined(right, left.rename(called), back, "left", matches, "")
+    # Keys of one name are there once, and the right table has them in all rows.
+    result = {name if pairs.get(name) == name else called[name]: name for name in left.columns} | names
+    return found.select(*result).rename(result)
+
+
+def _outer(
+    left: Table, right: Table, pairs: dict[str, str], names: dict[str, str], matches: Any, suffix: str
+) -> Table:
+    """The rows of a left join, and those of the right table that match none."""
+    found = joined(left, right, pairs, "left", matches, suffix)
+    back = {there: here for here, there in pairs.items()}
+    rest = joined(right, left.select(*pairs), back, "anti", None, "")
+    called = {name: name for name, here in back.items() if name == here} | names
+    return found.union(_with_nulls(rest.select(*called).rename(called), found))
+
+
+def _with_nulls(table: Table, like: Table) -> Table:
+    """A table with nulls in the columns of another one that it hasn't."""
+    columns = dict(table.columns)
+    for name, column in like.columns.items():
+        if name not in columns:
+            parts = tuple(table.constant(_least(column.type, part)) for part in column.parts)
+            columns[name] = Column(column.type.nullable(), parts, table.valid & False)
+    return table._with(columns=columns)
+
+
 def _where_found(column: Column, found: Tensor) -> Column:
     """A column that is null where nothing was found."""
     there = found if column.valid is None else found & column.valid
@@ -284,13 +339,7 @@ def _several(
 def _unmatched(left: Table, pairs: dict[str, str], result: Table) -> Table:
     """Left rows without a match, with nulls."""
     keys = result.select(*pairs).rename({here: there for here, there in pairs.items() if here != there})
-    rest = joined(left, keys, pairs, "anti", None, "")
-    columns = dict(rest.columns)
-    for name, column in result.columns.items():
-        if name not in columns:
-            parts = tuple(rest.constant(_least(column.type, part), len(rest)) for part in column.parts)
-            columns[name] = Column(column.type.nullable(), parts, rest.valid & False)
-    return rest._with(columns=columns)
+    return _with_nulls(joined(left, keys, pairs, "anti", None, ""), result)
 
 
 def _least(kind: ColumnType, part: Tensor) -> Any:

@@ -45,7 +45,10 @@ def late_columns(node: exp.Select, sources: Mapping[str, Table]) -> list[Late]:
     # The conditions of tables that the query makes for itself may be about tables of the same name.
     used = Counter(name_of(one) for one in node.find_all(exp.Column))
     # Nothing is fetched by a null: rows that a table has no match for have nulls of its key.
-    unmatched = {join.this.alias_or_name for join in node.args.get("joins") or () if join.side}
+    joins = node.args.get("joins") or ()
+    unmatched = {join.this.alias_or_name for join in joins if join.side}
+    if any(join.side == "FULL" for join in joins):
+        unmatched |= set(sources)
     found = []
     for alias, table in sources.items():
         own = [one for one in group if one.table == alias]

@@ -71,5 +71,6 @@ def wish(table: Table, columns: Sequence[str]) -> None:
     known = [wishes.columns.get(id(table[column].value)) for column in columns]
     names = {one[0] for one in known if one is not None}
     if None not in known and len(names) == 1:
-        order = tuple(one[1] for one in known if one is not None)
+        # A column may be there twice, by two names.
+        order = tuple(dict.fromkeys(one[1] for one in known if one is not None))
         wishes.counts.setdefault(names.pop(), Counter())[order] += 1

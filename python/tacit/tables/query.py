@@ -10,8 +10,28 @@ from sqlglot import exp
 from tacit._location import Location, fault, said
 from tacit.errors import ProgramError
 from tacit.tables.column import Column, column_of, made
-from tacit.tables.constructs import checked, conjuncts, in_subquery, name_of, ordered_by, refused, sources_of
-from tacit.tables.expressions import AGGREGATES, Expressions
+from tacit.tables.conditions import (
+    equality,
+    how_of,
+    in_all_branches,
+    is_one_row,
+    is_ready,
+    keeps_rows,
+    less_than_left,
+    needed,
+    not_null,
+)
+from tacit.tables.constructs import (
+    OF_CONDITION,
+    conjuncts,
+    in_subquery,
+    name_of,
+    ordered_by,
+    refused,
+    sources_of,
+)
+from tacit.tables.expressions import Expressions
+from tacit.tables.grouping import aggregated
 from tacit.tables.joins import spread
 from tacit.tables.late import fetched, late_columns
 from tacit.tables.over import with_windows
@@ -22,6 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from tacit.tables.table import Table
+
+
+_KEY = "make a key of it that is null elsewhere: ON b.k = CASE WHEN a.x > 3 THEN a.k END"
 
 
 @dataclass
@@ -45,7 +68,8 @@ class Query:
             ProgramError: It can't be computed, or only with a bound that isn't there.
         """
         if not isinstance(node, (exp.Select, exp.SetOperation, exp.Subquery)):
-            raise refused(node, hint="write SELECT ... FROM ...")
+            known = isinstance(node, (exp.Pivot, exp.Lateral, exp.Values))
+            raise refused(node, hint=None if known else "write SELECT ... FROM ...")
         inner = Query({**self.tables}, self.matches, self.clauses)
         for one in node.ctes:
             inner.tables = {**inner.tables, one.alias: inner.table(one.this)}
@@ -118,9 +142,9 @@ class Query:
         # Conditions of inner joins are as good as those of WHERE.
         where = conjuncts(getattr(node.args.get("where"), "this", None))
         for join in pending:
-            if _how(join) == "inner":
+            if how_of(join) == "inner":
                 where += conjuncts(join.args.get("on"))
-        where += [one for condition in where for one in _in_all_branches(condition)]
+        where += [one for condition in where for one in in_all_branches(condition)]
         rest: list[exp.Expr] = [
             *node.expressions,
             *(node.args.get("group") or exp.Group()).expressions,
@@ -128,23 +152,28 @@ class Query:
             *(node.args[part].this for part in ("having", "qualify") if node.args.get(part)),
         ]
         there = {first.alias_or_name}
+        # Rows of either side of a FULL JOIN are there, whatever is said of them later.
+        full = [one for one in pending if how_of(one) == "outer"]
         with self._clause(node.args["from_"]):
-            table, where = self._filtered(_but(self._source(first), late), where, there)
+            table = _but(self._source(first), late)
+            if not full:
+                table, where = self._filtered(table, where, there)
         sources = {join.this.alias_or_name: _but(self._source(join.this), late) for join in pending}
         conditions = [on for one in pending for on in conjuncts(one.args.get("on"))]
-        table = _needed(table, [*rest, *where, *conditions])
+        table = needed(table, [*rest, *where, *conditions])
         while pending:
-            ready = [one for one in pending if _is_ready(one, sources, where, there)] or pending
+            ready = full or [one for one in pending if is_ready(one, sources, where, there)] or pending
             # What leaves the bound on rows as it is comes before what raises it.
-            join = next((one for one in ready if _keeps_rows(one, sources, where, there)), ready[0])
+            join = next((one for one in ready if keeps_rows(one, sources, where, there)), ready[0])
             pending.remove(join)
+            full = []
             name = join.this.alias_or_name
             later = [*rest, *(on for one in pending for on in conjuncts(one.args.get("on")))]
             with self._clause(join):
                 table, where = self._joined(table, sources[name], join, where, there, later)
                 there.add(name)
                 table, where = self._filtered(table, where, there)
-            table = _needed(table, [*later, *where])
+            table = needed(table, [*later, *where])
         for condition in where:
             with self._clause(condition):
                 table = self._by_subquery(table, condition)
@@ -157,7 +186,7 @@ class Query:
             if condition.find(exp.Subquery, exp.Select) or not sources_of(condition) <= there:
                 left.append(condition)
                 continue
-            name = _not_null(condition)
+            name = not_null(condition)
             if name in table.columns:
                 table = table.drop_nulls(name)
             else:
@@ -184,28 +213,34 @@ class Query:
         later: Sequence[exp.Expr],
     ) -> tuple[Table, list[exp.Expr]]:
         """With another table; and the conditions that are left."""
-        name, how = join.this.alias_or_name, _how(join)
+        name, how = join.this.alias_or_name, how_of(join)
         if how == "inner":
             conditions, where = where, []
         else:
             conditions = conjuncts(join.args.get("on"))
         if how == "left":
             self._check_known(table, other, conditions, [*where, *later])
-            how, where = _less_than_left(name, where, conditions, later)
+            how, where = less_than_left(name, where, conditions, later)
         keys: dict[str, str] = {}
         # One row is put beside all others, whatever is compared then.
-        alone = how == "inner" and _is_one_row(other)
+        alone = how == "inner" and is_one_row(other)
         # A subquery of a condition, which the optimiser joins by such a name, is null if it has no row.
-        null = alone and name.startswith("_u_")
+        null = alone and name.startswith(OF_CONDITION)
         own, left = [], []
         temporary: list[str] = []
         for condition in conditions:
-            pair = _equality(condition, name)
-            if sources_of(condition) == {name} and not condition.find(exp.Select) and not null:
+            pair = equality(condition, name)
+            of_it_alone = sources_of(condition) == {name} and not condition.find(exp.Select)
+            if of_it_alone and not null and how != "outer":
                 own.append(condition)
             elif pair is not None and sources_of(condition) <= there | {name} and not alone:
                 table, first = self._key(table, pair[0], temporary)
                 other, second = self._key(other, pair[1], temporary)
+                if first in keys and how != "inner":
+                    # The same column again, by another name.
+                    temporary.append(f"key {len(temporary)}")
+                    table = table.assign(**{temporary[-1]: table[first]})
+                    first = temporary[-1]
                 if first in keys:
                     left.append(condition)
                 else:
@@ -215,9 +250,13 @@ class Query:
         if how == "inner":
             where += left
         elif left:
-            raise refused(left[0], "is a condition of a join that isn't INNER JOIN")
+            raise refused(
+                left[0],
+                "is a condition of a join that isn't INNER JOIN",
+                "write it in WHERE" if how == "semi" else _KEY,
+            )
         other, _ = self._filtered(other, own, {name})
-        other = _needed(other, [*later, *where], keys.values())
+        other = needed(other, [*later, *where], keys.values())
         if not keys:
             return self._beside(table, other, join, "left" if null else how), where
         try:
@@ -259,9 +298,9 @@ class Query:
 
     def _beside(self, table: Table, other: Table, join: exp.Join, how: str) -> Table:
         """A join without a condition: of one row with all others."""
-        if _is_one_row(other) and how in ("inner", "left"):
+        if is_one_row(other) and how in ("inner", "left"):
             return spread(table, other, how)
-        if _is_one_row(table) and how == "inner":
+        if is_one_row(table) and how == "inner":
             return spread(other, table, how)
         raise refused(join, "joins each row with each", "say ON a.x = b.y")
 
@@ -271,7 +310,9 @@ class Query:
         inner = (condition.this if negated else condition).unnest()
         query = inner.args.get("query") if isinstance(inner, exp.In) else None
         if query is None:
-            raise refused(condition, hint="write x IN (SELECT y FROM ... WHERE ...), or a join")
+            raise refused(
+                condition, hint="write x IN (SELECT y FROM ...), a join, or x > (SELECT MAX(y) FROM ...)"
+            )
         assert isinstance(inner, exp.In)
         other = self.table(query)
         value = self._expressions(table).column(inner.this)
@@ -311,7 +352,7 @@ class Query:
         known: dict[str, str] = {}
         if group or calls:
             with self._clause(node.args.get("group") or outputs[0]):
-                table, known = self._aggregated(table, expressions, group, calls)
+                table, known = aggregated(table, expressions, group, calls)
                 table = fetch(table)
             expressions = Expressions(table, {**known})
         if having is not None:
@@ -354,62 +395,6 @@ class Query:
             result = result.distinct()
         return self._ended(result, node, order).select(*shown)
 
-    def _aggregated(
-        self,
-        table: Table,
-        expressions: Expressions,
-        group: Sequence[exp.Expr],
-        calls: Mapping[str, exp.Expr],
-    ) -> tuple[Table, dict[str, str]]:
-        """Groups and their aggregates, and which column is the value of which expression."""
-        known: dict[str, str] = {}
-        keys = []
-        for place, one in enumerate(group):
-            text = one.sql()
-            if isinstance(one, exp.Column):
-                known[text] = name_of(one)
-                if known[text] not in table.columns:
-                    continue  # It is fetched for groups.
-            else:
-                known[text] = f"group {place}"
-                table = table.assign(**{known[text]: expressions.column(one)})
-            keys.append(known[text])
-        specs: dict[str, Any] = {}
-        values = Expressions(table, expressions.known)
-        columns: dict[str, Column] = {}
-
-        def value(inner: exp.Expr) -> Column:
-            # The same argument of several aggregates is one column, which goes along once.
-            text = inner.sql()
-            if text not in columns:
-                columns[text] = table.filled(values.column(inner))
-            return columns[text]
-
-        for place, (text, call) in enumerate(calls.items()):
-            name = f"aggregate {place}"
-            known[text] = name
-            if isinstance(call, exp.ArrayAgg):
-                for end in ("min", "max"):
-                    known[f"{end} of {text}"] = f"{end} {name}"
-                    specs[f"{end} {name}"] = (value(call.this), end)
-                continue
-            how = AGGREGATES.get(type(call))
-            if how is None:
-                raise refused(call)
-            checked(call)
-            if call.expressions:
-                raise refused(call, "has more than one argument")
-            inner = call.this
-            if isinstance(inner, exp.Distinct):
-                if how != "count" or len(inner.expressions) != 1:
-                    raise refused(call, hint="COUNT(DISTINCT x) of one column works")
-                specs[name] = (value(inner.expressions[0]), "distinct")
-            elif isinstance(inner, (exp.Star, exp.Literal)) and how == "count":
-                specs[name] = "count"
-            else:
-                specs[name] = (value(inner), how)
-        return table.group_by(*keys).agg(**specs), known
-
     def _ended(self, table: Table, node: exp.Expr, order: Sequence[str]) -> Table:
         """In the order that is asked for, and no more rows than are."""
         names, ordered = list(table.columns), ordered_by(node)
@@ -437,9 +422,13 @@ def _number_of(node: exp.Expr | None) -> int | None:
     """How many rows LIMIT or OFFSET names."""
     if node is None:
         return None
-    if not isinstance(node.expression, exp.Literal) or not node.expression.this.isdecimal():
+    count = node.args["count" if isinstance(node, exp.Fetch) else "expression"]
+    options = node.args.get("limit_options")
+    if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
+        raise refused(node, "is of no number of rows", "say FETCH FIRST 3 ROWS ONLY, or LIMIT 3")
+    if not isinstance(count, exp.Literal) or not count.this.isdecimal():
         raise refused(node, "has no whole number that everybody knows")
-    return int(node.expression.this)
+    return int(count.this)
 
 
 def check_tables(query: exp.Expr, known: Collection[str]) -> None:
@@ -459,64 +448,9 @@ def _output_name(node: exp.Expr) -> str:
     return node.name if isinstance(node, exp.Column) and not node.table else node.sql()
 
 
-def _not_null(condition: exp.Expr) -> str:
-    """The column that a condition says is not null."""
-    inner = condition.this.unnest() if isinstance(condition, exp.Not) else None
-    is_null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
-    column = inner.this if is_null and inner is not None else None
-    return name_of(column) if isinstance(column, exp.Column) else ""
-
-
-def _keeps_rows(
-    join: exp.Join, sources: Mapping[str, Table], where: Sequence[exp.Expr], there: set[str]
-) -> bool:
-    """Whether each row before a join has at most one of its table."""
-    name = join.this.alias_or_name
-    conditions = where if _how(join) == "inner" else conjuncts(join.args.get("on"))
-    pairs = [_equality(one, name) for one in conditions if sources_of(one) <= there | {name}]
-    keys = [pair[1] for pair in pairs if pair is not None]
-    columns = [name_of(one) for one in keys if isinstance(one, exp.Column)]
-    return sources[name].facts.is_unique(columns)
-
-
 def _but(table: Table, names: Collection[str]) -> Table:
     """A table without some columns."""
     return table.select(*(name for name in table.columns if name not in names))
-
-
-def _in_all_branches(condition: exp.Expr) -> list[exp.Expr]:
-    """Equalities that each side of an OR has: they hold, too, and tables can be joined by them."""
-    if not isinstance(condition, exp.Or):
-        return []
-    branches = [conjuncts(one) for one in condition.flatten()]
-    common = set.intersection(*({one.sql() for one in branch} for branch in branches))
-    return [one for one in branches[0] if one.sql() in common and isinstance(one, exp.EQ)]
-
-
-def _how(join: exp.Join) -> str:
-    """How tables are joined.
-
-    Raises:
-        ProgramTypeError: In a way that isn't supported.
-    """
-    checked(join)
-    side, kind = (join.side or "").upper(), (join.kind or "").upper()
-    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"):
-        raise refused(join, hint="write LEFT JOIN, with the tables the other way round, or INNER JOIN")
-    if kind in ("SEMI", "ANTI"):
-        return kind.lower()
-    return "left" if side == "LEFT" else "inner"
-
-
-def _is_ready(
-    join: exp.Join, sources: Mapping[str, Table], where: Sequence[exp.Expr], there: set[str]
-) -> bool:
-    """Whether there is something to join by already."""
-    name = join.this.alias_or_name
-    if _how(join) != "inner":
-        return all(sources_of(one) <= there | {name} for one in conjuncts(join.args.get("on")))
-    equal = any(_equality(one, name) and sources_of(one) <= there | {name} for one in where)
-    return equal or _is_one_row(sources[name])
 
 
 def _compared_by_owner(table: Table, node: exp.Expr) -> dict[str, Column]:
@@ -528,65 +462,6 @@ def _compared_by_owner(table: Table, node: exp.Expr) -> dict[str, Column]:
         for name, column in table.columns.items()
         if column.type.source == node.name and name.startswith(f"{node.table}.")
     }
-
-
-def _equality(condition: exp.Expr, name: str) -> tuple[exp.Expr, exp.Expr] | None:
-    """Both sides of an equality, that of the table of this name last."""
-    if not isinstance(condition, exp.EQ):
-        return None
-    left, right = condition.left, condition.right
-    for here, there in ((left, right), (right, left)):
-        if sources_of(there) == {name} and sources_of(here) and name not in sources_of(here):
-            return here, there
-    return None
-
-
-def _less_than_left(
-    name: str, where: list[exp.Expr], on: list[exp.Expr], later: Sequence[exp.Expr]
-) -> tuple[str, list[exp.Expr]]:
-    """What a left join is where a condition leaves out rows with a match, or those without; and what is left.
-
-    A comparison with a null isn't true, so rows without a match are left out by it.
-    """
-    keys = {pair[1].sql() for one in on for pair in [_equality(one, name)] if pair is not None}
-    left, how = [], "left"
-    for condition in where:
-        inner = (condition.this if isinstance(condition, exp.Not) else condition).unnest()
-        null = isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null)
-        if null and inner.this.sql() in keys:
-            others = [one for one in [*later, *where] if one is not condition and name in sources_of(one)]
-            if isinstance(condition, exp.Not):
-                how = "inner"
-                continue
-            if not others:
-                how = "anti"
-                continue
-        compares = isinstance(condition, (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE))
-        # These may make a value of a null.
-        parts = exp.Coalesce, exp.Case, exp.If, exp.Is, exp.And, exp.Or
-        if compares and condition.find(*parts) is None and name in sources_of(condition) and how == "left":
-            how = "inner"
-        left.append(condition)
-    return how, left
-
-
-def _needed(table: Table, later: Sequence[exp.Expr], keys: Any = ()) -> Table:
-    """The columns that anything later is about."""
-    names = set(keys)
-    for node in later:
-        for column in node.find_all(exp.Column):
-            names |= {name_of(column), *(f"{column.table}.{end} of {column.name}" for end in ("min", "max"))}
-            names |= {
-                name
-                for name, one in table.columns.items()
-                if one.type.source == column.name and name.startswith(f"{column.table}.")
-            }
-    kept = [name for name in table.columns if name in names]
-    return table.select(*kept)
-
-
-def _is_one_row(table: Table) -> bool:
-    return len(table) == 1
 
 
 def _with_columns(table: Table, columns: Mapping[str, Any]) -> Table:

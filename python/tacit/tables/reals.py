@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tacit import _curves, _elementary, _rounding
 from tacit._location import fault
 from tacit.errors import ProgramError, ProgramTypeError
-from tacit.tables.column import (
-    EXACT_PLACES,
-    MOST_PLACES,
-    Column,
-    as_number,
-    both_valid,
-    is_public,
-    made,
-    numeric,
-)
+from tacit.tables.alignment import as_number, numeric
+from tacit.tables.column import EXACT_PLACES, MOST_PLACES, Column, both_valid, is_public, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -86,10 +86,14 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
     from tacit.tables.constructs import checked_clauses
     from tacit.tables.query import Query, check_tables
     from tacit.tables.written import (
+        of_order,
         of_some_rows,
         with_bare_exists,
+        with_counted_exists,
+        with_joins_turned,
         with_names,
         with_rows_in_brackets,
+        with_rows_of_conditions,
         written_out,
     )
 
@@ -98,12 +102,17 @@ def _computed(query: str, tables: Mapping[str, Table], matches: Mapping[str, int
         read = sqlglot.parse_one(query, read="duckdb")
         check_tables(read, tables)
         with said(caller()):  # What transforms would be the caller of what is refused.
-            read = with_bare_exists(with_names(read)).transform(of_some_rows).transform(written_out)
-        # The optimiser leaves some parts out.
-        checked_clauses(read)
-        before = RULES.index(unnest_subqueries)
-        rules = (*RULES[:before], with_rows_in_brackets, *RULES[before:])
-        optimised = optimize(read, schema=schema, dialect="duckdb", rules=rules)
+            read = with_bare_exists(with_names(read)).transform(of_order)
+            read = read.transform(of_some_rows).transform(written_out)
+            # The optimiser leaves some parts out.
+            checked_clauses(read)
+            before = RULES.index(unnest_subqueries)
+            # The first says which table each column is of, and what a star stands for.
+            rules = (
+                *(RULES[0], with_joins_turned, with_counted_exists, *RULES[1:before], with_rows_in_brackets),
+                *(RULES[before], with_rows_of_conditions, *RULES[before + 1 :]),
+            )
+            optimised = optimize(read, schema=schema, dialect="duckdb", rules=rules)
     except SqlglotError as error:
         # Terminals underline what it is about.
         text = re.sub(r"\x1b\[\d*m", "", str(error))

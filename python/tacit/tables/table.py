@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeAlias, overload
 
@@ -11,22 +12,15 @@ from tacit._location import at_one_line, fault
 from tacit._tensor import Tensor
 from tacit.errors import ProgramError, ProgramTypeError, SecretError
 from tacit.tables import words as _words
-from tacit.tables.column import (
-    Column,
-    column_of,
-    constant,
-    in_each_row,
-    is_public,
-    made,
-    scaled,
-)
+from tacit.tables.alignment import scaled
+from tacit.tables.column import Column, column_of, constant, in_each_row, is_public, made
 from tacit.tables.facts import Facts
 from tacit.tables.instead import OF_TABLES, no_attribute
 from tacit.tables.rows import Rows, refuse_other_rows
 from tacit.tables.sorting import compact, packed, refuse_texts, sort_rows, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from tacit.tables.groups import Grouped
     from tacit.tables.schema import Schema
@@ -80,6 +74,8 @@ class Table(Unknown):
         self._refuse("a loop over its rows")
 
     def __contains__(self, name: object) -> bool:
+        if isinstance(name, Column):
+            self._refuse("in")
         return name in self.columns
 
     def __repr__(self) -> str:
@@ -100,6 +96,12 @@ class Table(Unknown):
             return self.select(*key)
         if isinstance(key, tuple):
             raise fault(ProgramError, f"{key!r} is no column", f"write t[{list(key)!r}] for several")
+        if isinstance(key, slice):
+            raise fault(
+                ProgramError,
+                "rows have no numbers that everybody knows",
+                f'use order_by("column").limit({key.stop or 5}), and offset= for those before',
+            )
         if isinstance(key, bool):
             raise fault(
                 ProgramError,
@@ -134,9 +136,18 @@ class Table(Unknown):
         names = flattened(names)
         return self._renamed({name: self[name] for name in names}, {name: name for name in names})
 
+    def drop(self, *names: str | Sequence[str], columns: str | Sequence[str] = (), **others: Never) -> Table:
+        """All columns but these. Free."""
+        _refuse_others("drop", others, 'drop("a", "b") leaves columns out; a filter leaves out rows')
+        gone = flattened((*names, columns))
+        for name in gone:
+            self[name]
+        return self.select(*(name for name in self.columns if name not in gone))
+
     def rename(self, names: Mapping[str, str] | None = None, **others: Never) -> Table:
         """Columns called otherwise: `{"old": "new"}`. Free."""
-        if names is None or others:
+        names = names if others.keys() != {"columns"} else others["columns"]
+        if not isinstance(names, Mapping) or others.keys() - {"columns"}:
             raise fault(ProgramTypeError, "rename takes a dict of names", 'use rename({"old": "new"})')
         for name in names:
             self[name]
@@ -145,11 +156,15 @@ class Table(Unknown):
             raise fault(ProgramError, "two columns of one name", "rename to names that aren't there")
         return self._renamed({changed[name]: column for name, column in self.columns.items()}, changed)
 
-    def assign(self, **values: Value) -> Table:
+    def assign(self, *unnamed: Never, **values: Value) -> Table:
         """More columns, or others in the place of those that there are.
 
         Each is a column, a public value for all rows, or a function that is given the table.
         """
+        if unnamed:
+            raise fault(
+                ProgramTypeError, "assign takes names", 'write assign(x=...), or assign(**{"a b": ...})'
+            )
         table = self
         for name, given in values.items():
             value = given(table) if callable(given) else given
@@ -217,6 +232,10 @@ class Table(Unknown):
     @at_one_line
     def union(self, other: Table) -> Table:
         """The rows of both, which have columns of the same names and types. Free."""
+        if not isinstance(other, Table):
+            raise fault(
+                ProgramTypeError, f"a union with a {type(other).__name__}", "write a.union(b).union(c)"
+            )
         if set(self.columns) != set(other.columns):
             raise fault(
                 ProgramError,
@@ -251,53 +270,67 @@ class Table(Unknown):
         Args:
             other: The other table.
             on: Columns that both have, or `{"here": "there"}`.
-            how: "inner"; "left", with nulls where `other` has no row; "semi" for the rows here that have a
-                match, "anti" for those that have none; "cross", without `on`, to put the one row of `other`
-                beside all rows.
-            matches: A bound on how many rows of `other` have the same value. If there are more, the run says
-                so instead of giving a result.
+            how: "inner"; "left", with nulls where `other` has no row; "right", with nulls where there is none
+                here; "outer", with both; "semi" for the rows here that have a match, "anti" for those that
+                have none; "cross", without `on`, to put the one row of `other` beside all rows.
+            matches: A bound on how many rows of `other` have the same value, or for "right" of those here. If
+                there are more, the run says so instead of giving a result.
             suffix: What is added to names of `other` that are here, too.
             others: Nothing: pandas has more.
         """
         from tacit.tables.joins import joined
 
-        if others:
-            raise fault(
-                ProgramTypeError,
-                f"join takes no {', '.join(others)}",
-                'on={"id": "cust"} joins by keys of two names, as other.rename({"cust": "id"}) does first',
-            )
+        by_name = 'on={"id": "cust"} joins by keys of two names, as other.rename({"cust": "id"}) does first'
+        apart = 'suffix="_b" is added to names of the other table that are here, too'
+        _refuse_others("join", others, apart if any("suffix" in name for name in others) else by_name)
         return joined(self, other, on, how, matches, suffix)
 
-    def group_by(self, *keys: str | Sequence[str], groups: int | None = None) -> Grouped:
+    def group_by(self, *keys: str | Sequence[str], groups: int | None = None, **others: Never) -> Grouped:
         """Groups of rows with the same values in some columns, for `agg`; nulls are a group.
 
         Args:
             keys: The columns; none for all rows together.
             groups: A bound on how many groups there are, if you know one less than what follows from the
                 columns' types. If there are more, the run says so instead of giving a result.
+            others: Nothing: pandas has more.
         """
         from tacit.tables.groups import Grouped
 
+        _refuse_others(
+            "group_by", others, "keys are columns of the result, nulls are a group, nothing is in order"
+        )
         return Grouped(self, flattened(keys), groups)
 
     @at_one_line
-    def distinct(self, *, rows: int | None = None) -> Table:
+    def distinct(self, *names: str, rows: int | None = None) -> Table:
         """The different rows; `rows` is a bound on how many there are, as `groups` of `group_by`."""
+        if names:
+            raise fault(
+                ProgramTypeError,
+                "distinct is of whole rows",
+                f"use select({', '.join(map(repr, names))}).distinct(), or group_by and aggregates",
+            )
         return self.group_by(*self.columns, groups=rows).agg()
 
     @at_one_line
-    def order_by(self, *names: str | Sequence[str], descending: bool | Sequence[bool] = False) -> Table:
+    def order_by(
+        self, *names: str | Sequence[str], descending: bool | Sequence[bool] = False, **others: Never
+    ) -> Table:
         """The rows in order of some columns, those that count first; nulls last. A sort.
 
         Rows with the same values in these are in order of the others that there are.
         """
+        _refuse_others("order_by", others, "use descending=True, or one for each: descending=[False, True]")
         columns = flattened(names)
         if not columns:
             raise fault(ProgramError, "order_by takes columns")
         down = [descending] * len(columns) if isinstance(descending, bool) else list(descending)
         if len(down) != len(columns):
-            raise fault(ProgramError, f"{len(down)} directions for {len(columns)} columns")
+            raise fault(
+                ProgramError,
+                f"{len(down)} directions for {len(columns)} columns",
+                "say descending=True for all, or one for each: descending=[False, True]",
+            )
         words = [(1 - self.valid, 2)]
         for name, falls in zip(columns, down, strict=True):
             refuse_texts(name, self[name])
@@ -306,10 +339,10 @@ class Table(Unknown):
         if self.facts.is_settled_by(self.columns) and self.facts.is_in_line((), line):
             table = self.leading()
             return table._with(facts=replace(table.facts, settled=frozenset()), rows=None)
-        others = self.facts.tell_apart(columns, self.columns)
-        for name in others:
+        rest = self.facts.tell_apart(columns, self.columns)
+        for name in rest:
             words += words_of(self[name])
-        line += tuple((name, False) for name in others)
+        line += tuple((name, False) for name in rest)
         return self.sorted_by(packed(words), Facts(leading=True, settled=frozenset(), line=line))
 
     @at_one_line
@@ -319,12 +352,14 @@ class Table(Unknown):
         With `offset` as many are left out before them.
         Without an order they are first by what is in them, as far as an order isn't known: a sort.
         """
-        if type(rows) is not int or rows < 1:
-            raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed")
+        if type(rows) is not int or rows < 0:
+            raise fault(ProgramError, f"limit({rows!r}): a number of rows is needed", "write limit(10)")
         if type(offset) is not int or offset < 0:
             raise fault(ProgramError, f"offset={offset!r}: a number of rows from 0 on is needed")
-        if offset >= len(self):
-            raise fault(ProgramError, f"offset={offset} of up to {len(self)} rows leaves none")
+        if not rows or offset >= len(self):
+            # No row of it counts, but it has columns.
+            none = self.with_tensors([tensor[:1] for tensor in self.tensors()], self.facts)
+            return none._with(valid=none.valid & False)
         if rows >= len(self) and not offset:
             return self._with(rows=None)
         table = self.settled()
@@ -497,4 +532,16 @@ def flattened(names: Iterable[str | Sequence[str]]) -> tuple[str, ...]:
 
 def names_of(given: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several."""
+    if isinstance(given, Column) or callable(given):
+        raise fault(
+            ProgramTypeError,
+            "a column is asked for by its name",
+            'say t.assign(year=lambda t: t.day.year()).group_by("year"), or order_by("x")',
+        )
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _refuse_others(method: str, others: Collection[str], hint: str) -> None:
+    """Refuses what pandas' method of another name takes."""
+    if others:
+        raise fault(ProgramTypeError, f"{method} takes no {', '.join(others)}", hint)

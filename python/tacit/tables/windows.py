@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from tacit._division import floor_divide
 from tacit._functions import concatenate, maximum, minimum, where
 from tacit._location import fault
 from tacit._ranges import within
-from tacit.errors import ProgramError
+from tacit.errors import ProgramError, ProgramTypeError
+from tacit.tables.aggregates import check, from_raw, mean_of_column, neutral_of, raw_of_column, there_in
 from tacit.tables.column import Column, made
 from tacit.tables.facts import Facts
-from tacit.tables.groups import _back, _check, _mean, _neutral, _raw, _there
 from tacit.tables.orders import wish
 from tacit.tables.sorting import (
     differs_from_previous,
@@ -39,6 +37,23 @@ HOWS = ("sum", "count", "mean", "min", "max")
 RANKS = ("rank", "dense_rank")
 BESIDE = ("lag", "lead", "first", "last")
 
+_INSTEAD = {
+    "row_number": 'say t.window("name", None, "count", order_by=...)',
+    "cumcount": 'say t.window("name", None, "count", order_by=...)',
+    **{f"cum{how}": f'say "{how}": it is of all rows before, if no rows= are named' for how in HOWS},
+    **{how: f'say None for the column: t.window("name", None, "{how}", order_by=...)' for how in RANKS},
+    "percent_rank": 'say "rank", take 1 away, and divide by the number of rows less 1',
+    "shift": 'say "lag", or "lead" for rows after',
+    "diff": 'say "lag", and take it away',
+    **{
+        how: f'tacit.sql("select *, {name}(x) over (order by day rows 6 preceding) as y from t", t=t) has it'
+        for how, name in [("std", "stddev"), ("var", "variance")]
+    },
+    "median": "medians are of groups: group_by by a week or a month, say",
+    "quantile": "quantiles are of groups: group_by by a week or a month, say",
+}
+"""Windows of pandas, and what to write."""
+
 
 def windowed(
     table: Table,
@@ -61,9 +76,17 @@ def windowed(
     """
     from tacit.tables.table import names_of
 
+    if column is not None and not isinstance(column, str):
+        raise fault(
+            ProgramTypeError,
+            "a window is of a column by its name",
+            "say t.assign(y=t.x * 2).window(...) before",
+        )
     if how not in ((*HOWS, *BESIDE) if column is not None else ("count", *RANKS, "ntile")):
         known = f"use {', '.join((*HOWS, *BESIDE))} of a column, count, {', '.join(RANKS)}, ntile without one"
-        raise fault(ProgramError, f"there is no window of {how!r} of {column!r}", known)
+        raise fault(
+            ProgramError, f"there is no window of {how!r} of {column!r}", _INSTEAD.get(str(how), known)
+        )
     frame = _frame(rows)
     partition, order = names_of(partition_by), names_of(order_by)
     if how in RANKS and (not order or rows is not None):
@@ -107,7 +130,7 @@ def windowed(
     else:
         source = None if column is None else table[column]
         if source is not None:
-            _check(how, source)
+            check(how, source)
         looked = []
         for one in ("sum", "count") if how == "mean" else (how,):
             back = _looked_around(table, source, one, starts, frame)
@@ -117,7 +140,7 @@ def windowed(
         value = looked[0]
         if how == "mean":
             count = looked[1].value
-            value = _mean(value, _raw(value), count, count != 0)
+            value = mean_of_column(value, raw_of_column(value), count, count != 0)
     kept = table.facts.without([name], table.columns) if name in table.columns else table.facts
     return table._with(columns={**table.columns, name: value}, facts=replace(kept, order=()), rows=None)
 
@@ -138,7 +161,9 @@ def _frame(rows: int | str | Frame | None) -> Frame:
             return first, last
     raise fault(
         ProgramError,
-        f"rows={rows!r}: a number of rows is needed, or 'all', or the first and the last, as (-2, 2)",
+        f"rows={rows!r} aren't so many rows",
+        "say a number, or 'all', or the first and the last, as (-2, 2); no windows are of days: group by "
+        "day, and join days without rows, first",
     )
 
 
@@ -174,6 +199,8 @@ def _in_line(
 
 def _starts(table: Table, keys: Sequence[str]) -> Tensor:
     """Whether a row is the first with its values in these columns."""
+    import numpy as np
+
     if not keys:
         # Rows that don't count add nothing.
         return table.constant(np.arange(len(table)) == 0)
@@ -208,7 +235,7 @@ def _part(table: Table, starts: Tensor, parts: int) -> Column:
 
 def _beside(table: Table, source: Column, starts: Tensor, away: int, *, later: bool) -> Column:
     """What the row so many places before has, or the one after; null, if there is none."""
-    there = _there(table.valid, source)
+    there = there_in(table.valid, source)
     assert there is not None
     parts, away = list(source.parts), min(away, len(there))
     if later:
@@ -246,12 +273,12 @@ def _spread_back(column: Column, starts: Tensor) -> Column:
 
 
 def _looked_around(table: Table, source: Column | None, how: str, starts: Tensor, frame: Frame) -> Column:
-    there = _there(table.valid, source)
+    there = there_in(table.valid, source)
     assert there is not None
     if source is None or how == "count":
         return made("integer", _joined(there + 0, starts, lambda a, b: a + b, frame, 0))
-    raw = _raw(source)
-    neutral = _neutral(how, raw)
+    raw = raw_of_column(source)
+    neutral = neutral_of(how, raw)
     filled = where(there, raw, neutral)
     join = {"sum": lambda a, b: a + b, "min": minimum, "max": maximum}[how]
     result = _joined(filled, starts, join, frame, neutral)
@@ -259,7 +286,7 @@ def _looked_around(table: Table, source: Column | None, how: str, starts: Tensor
     first, last = frame
     if source.valid is not None or (first or 0) > 0 or (last or 0) < 0:
         valid = _joined(there, starts, either, frame, False)
-    return _back(source, result, valid)
+    return from_raw(source, result, valid)
 
 
 def _joined(values: Tensor, starts: Tensor, join: Any, frame: Frame, neutral: Any) -> Tensor:

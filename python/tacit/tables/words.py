@@ -7,9 +7,9 @@ import datetime
 import itertools
 import math
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tacit._functions import where
 from tacit._location import fault
 from tacit._ranges import within
 from tacit._tensor import Tensor
@@ -17,7 +17,7 @@ from tacit.errors import ProgramError, ProgramTypeError
 from tacit.tables.types import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from tacit.tables.column import Column
 
@@ -54,18 +54,22 @@ def _is_chosen(value: Any, chosen: list[bool]) -> Any:
     return ~result if inverted else result
 
 
-def mapped(column: Column, change: Callable[[Any], Any] | Mapping[Any, Any]) -> Column:
-    """What a function makes of each value that a column may have, or a dict has for it."""
-    from tacit.tables.column import is_missing, made
+def mapped(change: Callable[..., Any], *columns: Column, nulls: bool = False) -> Column:
+    """What a function makes of the values that columns may have together.
 
-    place, values = _values(column)
-    results: list[Any] = [(change.get if isinstance(change, Mapping) else change)(value) for value in values]
+    Where one is null the result is null; with `nulls` the function is given `None` for it.
+    """
+    from tacit.tables.column import both_valid, is_missing, made
+
+    said = f"map of {' and '.join(column.said() for column in columns)}"
+    place, values = _together(said, columns, nulls)
+    results: list[Any] = [change(*several) for several in values]
     there = [not is_missing(one) for one in results]
     if not any(there):
-        raise fault(ProgramError, f"map makes nothing of all values of {column.said()}", "see what it gives")
+        raise fault(ProgramError, f"{said} makes nothing of all values", "see what it gives")
     some = results[there.index(True)]
     results = [one if known else some for one, known in zip(results, there, strict=True)]
-    valid = column.valid
+    valid = None if nulls else both_valid(*columns)
     if not all(there):
         known = _is_chosen(place, there)
         valid = known if valid is None else valid & known
@@ -73,15 +77,39 @@ def mapped(column: Column, change: Callable[[Any], Any] | Mapping[Any, Any]) -> 
         return made("boolean", _is_chosen(place, results), valid=valid)
     if all(isinstance(one, str) for one in results):
         words = tuple(sorted(set(results)))
-        return made("category", _looked_up(place, [*map(words.index, results)]), valid=valid, words=words)
-    return _of_numbers(column, place, results, valid)
+        places = {word: place for place, word in enumerate(words)}
+        return made("category", _looked_up(place, [places[one] for one in results]), valid=valid, words=words)
+    return _of_numbers(said, place, results, valid)
 
 
 MOST_VALUES = 10_000
-"""Values of a column that a function is tried on."""
+"""Values of columns that a function is tried on."""
 
 
-def _values(column: Column) -> tuple[Any, list[Any]]:
+def _together(said: str, columns: Sequence[Column], nulls: bool) -> tuple[Any, Iterable[tuple[Any, ...]]]:
+    """The place of each row's values among all that columns may have together, and these."""
+    place: Any = None
+    values = []
+    for column in columns:
+        own, several = _values(said, column)
+        if nulls and column.valid is not None:
+            own, several = where(column.valid, own + 1, 0), [None, *several]
+        place = own if place is None else place * len(several) + own
+        values.append(several)
+    if math.prod(map(len, values)) > MOST_VALUES:
+        raise _too_many(said)
+    return place, itertools.product(*values)
+
+
+def _too_many(said: str) -> ProgramTypeError:
+    return fault(
+        ProgramTypeError,
+        f"{said} of more than {MOST_VALUES:,} values that there may be, too many to try them all",
+        "write arithmetic on the column itself, x * 2, and np.where(condition, a, b) for if",
+    )
+
+
+def _values(said: str, column: Column) -> tuple[Any, list[Any]]:
     """The place of each value among those that a column may have, and these."""
     kind = column.type
     if kind.kind == "category":
@@ -94,22 +122,19 @@ def _values(column: Column) -> tuple[Any, list[Any]]:
         return column.value - kind.low, [*days]
     if kind.kind == "decimal" and kind.high - kind.low < MOST_VALUES:
         return column.value - kind.low, [one / kind.unit for one in range(kind.low, kind.high + 1)]
-    raise fault(
-        ProgramTypeError,
-        f"map of {column.said()} that may have too many values to try them all",
-        "write arithmetic on the column itself, x * 2, and np.where(condition, a, b) for if",
-    )
+    raise _too_many(said)
 
 
-def _of_numbers(column: Column, place: Any, results: list[Any], valid: Tensor | None) -> Column:
+def _of_numbers(said: str, place: Any, results: list[Any], valid: Tensor | None) -> Column:
     """Numbers that are looked up: integers, decimals, or in fixed point if they have more places."""
-    from tacit.tables.column import as_number, column_of, is_real, made, scaled
+    from tacit.tables.alignment import as_number, is_real, scaled
+    from tacit.tables.column import column_of, made
 
     made_of = [column_of(one) for one in results]
     if not all(one.type.kind in ("integer", "decimal") for one in made_of):
         raise fault(
             ProgramTypeError,
-            f"map of {column.said()} gives values of several kinds",
+            f"{said} gives values of several kinds",
             "give words of all values, or numbers, or bools; None is null",
         )
     if not any(map(is_real, made_of)):

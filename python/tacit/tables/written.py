@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from tacit.tables.constructs import refused, sources_of
+from tacit.tables.constructs import OF_CONDITION, refused, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,12 @@ _SHARES = exp.PercentRank, exp.CumeDist
 _PAIRS = exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrR2, exp.RegrCount
 _SPREADS = *_ROOTS, exp.Variance, exp.VariancePop
 
-_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Median, exp.Min, exp.Max, *_BOOLS, *_SPREADS, *_PAIRS
+_QUANTILES = exp.Median, exp.PercentileCont, exp.PercentileDisc, exp.Quantile
+_OF_VALUES = exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max, *_QUANTILES, *_BOOLS, *_SPREADS, *_PAIRS
 
+
+DEVIATION = "deviation"
+"""What a root is marked by of which the quotient in it needs no room."""
 
 CORRELATION = "correlation of sums"
 """What a function is called that no query can name."""
@@ -58,12 +63,80 @@ def with_rows_in_brackets(expression: exp.Expr) -> exp.Expr:
     return expression
 
 
+def with_joins_turned(expression: exp.Expr) -> exp.Expr:
+    """A query in which RIGHT JOINs are LEFT JOINs, with the tables the other way round.
+
+    Raises:
+        ProgramTypeError: More than one table is to the left of one, or of a FULL JOIN.
+    """
+    for node in expression.find_all(exp.Select):
+        for place, join in enumerate(node.args.get("joins") or ()):
+            side = (join.side or "").upper()
+            if side not in ("RIGHT", "FULL"):
+                continue
+            if place:
+                here, how = join.this.alias_or_name, "LEFT" if side == "RIGHT" else "FULL"
+                hint = f"write FROM {here} {how} JOIN (SELECT ... FROM a JOIN b ON ...) AS q ON ..."
+                raise refused(join, "is after another join", hint)
+            if side == "RIGHT":
+                first = node.args["from_"]
+                left, right = first.this, join.this
+                first.set("this", right.copy())
+                join.set("this", left.copy())
+                join.set("side", "LEFT")
+    return expression
+
+
+def with_counted_exists(expression: exp.Expr) -> exp.Expr:
+    """A query in which EXISTS of no table outside is a count above 0."""
+    for node in list(expression.find_all(exp.Exists)):
+        inner = node.this
+        own = {one.alias_or_name for one in inner.find_all(exp.Table, exp.Subquery)}
+        if sources_of(inner) <= own:
+            count = exp.select(exp.alias_(exp.Count(this=exp.Star()), "n")).from_(inner.subquery("asked"))
+            node.replace(exp.GT(this=count.subquery(), expression=exp.Literal.number(0)))
+    return expression
+
+
+def with_rows_of_conditions(expression: exp.Expr) -> exp.Expr:
+    """A query whose subqueries of one row, which the optimiser puts beside all others, are null without it.
+
+    Else a condition on one would become its HAVING, and hold where it has left the row out.
+    """
+    for join in expression.find_all(exp.Join):
+        if join.kind == "CROSS" and join.alias_or_name.startswith(OF_CONDITION):
+            join.set("kind", None)
+            join.set("side", "LEFT")
+            join.set("on", exp.true())
+    return expression
+
+
 def _is_row(query: exp.Expr) -> bool:
     """Whether this is a query of one value in one row, which is about no table outside."""
     if not isinstance(query, exp.Select) or query.args.get("group") is not None or len(query.selects) != 1:
         return False
     own = {one.alias_or_name for one in query.find_all(exp.Table, exp.Subquery)}
     return query.selects[0].find(exp.AggFunc) is not None and sources_of(query) <= own
+
+
+def of_order(node: exp.Expr) -> exp.Expr:
+    """`PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)` as `QUANTILE_CONT(x, 0.9)`."""
+    call = node.this
+    if not isinstance(node, exp.WithinGroup) or not isinstance(
+        call, (exp.PercentileCont, exp.PercentileDisc)
+    ):
+        return node
+    place, ordered = call.this, node.expression.expressions
+    if len(ordered) != 1 or not isinstance(place, exp.Literal):
+        raise refused(node, hint="write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)")
+    if ordered[0].args.get("desc"):
+        if isinstance(call, exp.PercentileDisc):
+            raise refused(node, "counts from the largest value on", "leave DESC out")
+        place = exp.Literal.number(str(1 - Decimal(place.this)))
+    found: exp.Expr = call
+    found.set("this", ordered[0].this.copy())
+    found.set("expression", place.copy())
+    return found
 
 
 def of_some_rows(node: exp.Expr) -> exp.Expr:
@@ -121,7 +194,11 @@ def written_out(node: exp.Expr) -> exp.Expr:
         return exp.paren(exp.EQ(this=most, expression=exp.Literal.number(1)))
     pairs = _pairs(of(exp.Count, x), isinstance(call, (exp.StddevPop, exp.VariancePop)))
     variance = exp.Div(this=_squares(of, x), expression=pairs)
-    return exp.Sqrt(this=variance) if isinstance(call, _ROOTS) else exp.paren(variance)
+    if not isinstance(call, _ROOTS):
+        return exp.paren(variance)
+    root = exp.Sqrt(this=variance)
+    root.meta[DEVIATION] = True
+    return root
 
 
 def _of_pairs(call: exp.Expr, of: _Make) -> exp.Expr:
