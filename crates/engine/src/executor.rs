@@ -60,6 +60,12 @@ pub trait Observer {
     fn progress(&mut self, done: usize, total: usize) {
         let _ = (done, total);
     }
+
+    /// Whether a store is filled with another part ([`fill`](crate::supply::fill)). Each party is asked before each part; where one
+    /// says no, all end there.
+    fn goes_on(&mut self) -> bool {
+        true
+    }
 }
 
 /// An observer that does nothing.

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
 use tacit_kernel::mersenne::Fp;
-use tacit_mascot::{FieldElement, Preprocessing, step};
+use tacit_mascot::{BATCH, CHECKED_TOGETHER, FieldElement, Preprocessing, step};
 use tacit_net::{Event, Frame};
 use tacit_session::{Error, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -24,6 +24,8 @@ const SUMS: u32 = SETUP + 3;
 const MADE: u32 = SETUP + 4;
 const OPENED: u32 = SETUP + 5;
 const CHECKED: u32 = SETUP + 6;
+/// How many there are after Multiply.
+const STEPS: u32 = 6;
 
 /// The first step after them: `a - b` is opened, and `a^2` next.
 const SQUARED: u32 = SETUP + 8;
@@ -45,14 +47,14 @@ fn altering(
 
 /// Whether everybody has triples, which are right then. Whoever has some while others failed hands nothing out that isn't.
 fn made(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
-    made_in::<Fp128>(parties, interceptor)
+    made_in::<Fp128>(parties, COUNT, interceptor)
 }
 
-/// The same in a field.
-fn made_in<E: FieldElement>(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
+/// The same for so many in a field.
+fn made_in<E: FieldElement>(parties: usize, count: usize, interceptor: Interceptor) -> Result<(), Error> {
     let world = World::new(parties, 0).intercept(interceptor);
     let part = |session: &mut Session, preprocessing: &mut Preprocessing<E>| {
-        let triples = preprocessing.triples(session, COUNT)?;
+        let triples = preprocessing.triples(session, count)?;
         // Their MACs are theirs, too.
         for shares in [&triples.a, &triples.b, &triples.c] {
             preprocessing.open(session, shares)?;
@@ -96,6 +98,7 @@ fn a_flipped_bit_is_noticed<E: FieldElement>(corrupt: &[(usize, &'static [(usize
             for byte in [0, 1000] {
                 let end = made_in::<E>(
                     parties,
+                    COUNT,
                     altering(part, links, move |_, _, message| {
                         let at = byte % message.len();
                         message[at] ^= 4;
@@ -122,7 +125,7 @@ fn other_values_in_other_fields_fail_checks() {
                     bytes.copy_from_slice(bytemuck::bytes_of(&other));
                 }
             };
-            let end = made_in::<E>(2, altering(part, &[(0, 1)], alter));
+            let end = made_in::<E>(2, COUNT, altering(part, &[(0, 1)], alter));
             assert!(end.as_ref().is_err_and(Error::is_failed_check), "{:?}: {end:?}", E::FIELD);
             assert!(end.is_err_and(|error| error.to_string().contains(what)));
         }
@@ -208,6 +211,63 @@ fn guesses_of_many_bits_fail_the_sacrifice() {
             }),
         );
         assert!(end.is_err_and(|error| error.to_string().contains("MACs")), "{parties} parties");
+    }
+}
+
+/// Alters a step's messages from `P_0` to `P_1`, where one call makes so many triples.
+fn made_with_altered(
+    count: usize,
+    (part, op): (u16, u32),
+    alter: impl Fn(&mut [u8]) + Send + 'static,
+) -> Result<(), Error> {
+    let alter = altering(part, &[(0, 1)], move |_, at, message| {
+        if at == op {
+            alter(message);
+        }
+    });
+    made_in::<Fp128>(2, count, alter)
+}
+
+fn add_one(words: &mut [u8]) {
+    words.as_chunks_mut::<16>().0.iter_mut().for_each(|word| *word = plus(*word, 1));
+}
+
+/// What is made of the second of two batches that are checked together.
+#[test]
+fn what_is_altered_in_a_second_batch_is_noticed() {
+    let ots = SETUP + 2;
+    for (at, altered, why) in [
+        ((tacit_ot::step::ANSWER, ots), 1, "choices for oblivious transfer"),
+        // Another factor for all bits, and for 60.
+        ((step::PRODUCTS, ots + 1), usize::MAX, "MACs"),
+        ((step::PRODUCTS, ots + 1), 60, "MACs"),
+    ] {
+        let end = made_with_altered(BATCH + COUNT, at, move |message| {
+            let bytes = message.len().min(altered.saturating_mul(16));
+            add_one(&mut message[..bytes]);
+        });
+        assert!(end.as_ref().is_err_and(|error| error.to_string().contains(why)), "{at:?}: {end:?}");
+    }
+}
+
+/// What is made after ten batches, in the same call, is checked by itself.
+#[test]
+fn what_is_altered_after_the_first_check_of_a_call_is_noticed() {
+    // Two numbers for each batch, and those of what is checked together; then the last batch's.
+    let products = SETUP + 2 * CHECKED_TOGETHER as u32 + STEPS + 1;
+    let [macs, _, _, rho, last] = [1, 2, 3, 4, 5].map(|step| products + step);
+    for (at, why) in [
+        ((step::PRODUCTS, products), "MACs"),
+        ((step::MACS, macs), "MACs"),
+        ((step::SHARES, rho), "what was sent to everybody"),
+        ((step::OPENING, last), "hadn't committed"),
+    ] {
+        let end = made_with_altered(CHECKED_TOGETHER * BATCH + COUNT, at, |message| {
+            // Each word another way: the same factor for all bits would be one.
+            let words = message.as_chunks_mut::<16>().0.iter_mut().enumerate();
+            words.for_each(|(at, word)| *word = plus(*word, (at * at + 1) as u128));
+        });
+        assert!(end.as_ref().is_err_and(|error| error.to_string().contains(why)), "{at:?}: {end:?}");
     }
 }
 

@@ -109,7 +109,11 @@ impl Ot {
         };
         let mut run = Run { ot: self, session, request, sink };
         let columns_taken = params.ahead() as u64;
-        let last = if params.is_malicious() { ANSWERED } else { columns_taken };
+        let last = match params.is_malicious() {
+            true if planted(Mistake::AnswersUnawaited) => COIN_TAKEN,
+            true => ANSWERED,
+            false => columns_taken,
+        };
         for step in 0..u64::from(batches) + last {
             let batch = |behind| {
                 let number = step.checked_sub(behind).and_then(|number| u32::try_from(number).ok())?;
@@ -264,8 +268,9 @@ impl Run<'_, '_> {
                 pair.spare.1.push(extended);
             }
             // Without checks a batch is as good when its columns are here.
+            let early = planted(Mistake::AnswersUnawaited);
             let passed = match answers {
-                Some((batch, message)) => {
+                Some((batch, message)) if !early => {
                     let right = match (&pair.sender, pair.arrived.front()) {
                         (Some(sender), Some(arrived)) => sender.accepts(arrived, &message),
                         _ => false,
@@ -278,7 +283,7 @@ impl Run<'_, '_> {
                     session.mesh().recycle(message);
                     Some(batch)
                 }
-                None => due.columns.filter(|_| !params.is_malicious()),
+                _ => due.columns.filter(|_| !params.is_malicious() || early),
             };
             if let (Some(sender), Some(batch)) = (&pair.sender, passed)
                 && let Some(arrived) = pair.arrived.pop_front()

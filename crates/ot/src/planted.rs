@@ -21,6 +21,8 @@ pub enum Mistake {
     CoinEarly,
     /// The sender's OTs of a batch are handed out when its columns have come.
     HandedOutEarly,
+    /// The same, and an extension ends before the last answers have come.
+    AnswersUnawaited,
     /// The secret is zero.
     ZeroDelta,
     /// The factors of a vector OLE's base aren't checked.

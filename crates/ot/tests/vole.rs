@@ -112,17 +112,37 @@ fn parameters_fit_a_batch_of_triples() {
     assert_eq!([Vole::TAKEN, Vole::MADE], [3231, 5 * 2016 + 1]);
 }
 
-/// Of a run of two whose messages of a part are altered from `P_0` to `P_1`.
-fn altered(part: u16, alter: impl Fn(&mut [u8]) + Send + 'static) -> Vec<Result<Vec<Correlations>, Error>> {
+/// Extensions, and the step and round of them that is attacked.
+struct Place {
+    counts: &'static [usize],
+    op: u32,
+    round: u32,
+}
+
+/// The round that takes what the base has made; and those that take what the round before has left, in an extension of its
+/// own, and in the same one.
+const PLACES: [Place; 3] = [
+    Place { counts: &[1], op: 3, round: 0 },
+    Place { counts: &[1, 1], op: 4, round: 0 },
+    Place { counts: &[Vole::MADE + 1], op: 3, round: 1 },
+];
+
+/// Of a run of two whose messages of a part are altered from `P_0` to `P_1`: in the base, or in a round.
+fn altered(
+    place: &Place,
+    part: u16,
+    alter: impl Fn(&mut [u8]) + Send + 'static,
+) -> Vec<Result<Vec<Correlations>, Error>> {
+    let at = if part < step::VOLE_TREES { (2, 0) } else { (place.op, place.round) };
     let interceptor: Interceptor = Box::new(move |message| {
         let mut frame = message.frame.clone();
-        if (message.from, frame.at.part, frame.at.batch) == (0, part, 0) {
+        if (message.from, frame.at.part, (frame.at.op, frame.at.batch)) == (0, part, at) {
             alter(&mut frame.payload);
         }
         Fate::Replace(vec![frame])
     });
     let world = World::new(2, 0).intercept(interceptor);
-    play(&world, 2, &params(), &Draws::fixed(2), |session| make(session, &[1]))
+    play(&world, 2, &params(), &Draws::fixed(2), |session| make(session, place.counts))
 }
 
 /// All that both said.
@@ -132,27 +152,63 @@ fn said(had: &[Result<Vec<Correlations>, Error>]) -> String {
 
 #[test]
 fn whatever_is_altered_in_a_round_is_noticed() {
-    // All first sums of all trees: some are used.
-    let trees = |message: &mut [u8]| message.as_chunks_mut::<32>().0.iter_mut().for_each(|sums| sums[0] ^= 1);
-    let had = altered(step::VOLE_TREES, trees);
-    // The one whose trees were altered on the way sees it first. (A corrupt one wouldn't say so: then the prover does.)
-    assert!(said(&had).contains("side of a vector OLE"), "{}", said(&had));
-    let had = altered(step::VOLE_TREES, |message| *message.last_mut().expect("a sum") ^= 1);
-    assert!(said(&had).contains("side of a vector OLE"), "{}", said(&had));
-    for (part, byte, why) in [
-        (step::VOLE_COIN, 0, "side of a vector OLE"),
-        (step::VOLE_COIN, 16, "side of a vector OLE"),
-        (step::VOLE_SIDE, 3, "side of a vector OLE"),
-        (step::VOLE_COMMITMENT, 3, "trees of a vector OLE"),
-        (step::VOLE_OPENING, 3, "trees of a vector OLE"),
-        (step::VOLE_OPENING, 20, "trees of a vector OLE"),
-        (step::VOLE_BASE_COIN, 3, "factors of a vector OLE"),
-        (step::VOLE_BASE_ANSWER, 3, "factors of a vector OLE"),
-        (step::VOLE_BASE_ANSWER, 19, "factors of a vector OLE"),
-    ] {
-        let had = altered(part, move |message| message[byte] ^= 4);
-        assert!(had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check)));
-        assert!(said(&had).contains(why), "part {part:#x}, byte {byte}: {}", said(&had));
+    for place in &PLACES {
+        // All first sums of all trees: some are used. The one whose trees were altered on the way sees it first. (A corrupt one
+        // wouldn't say so: then the prover does.)
+        altered_trees_are_noticed(place, |message| {
+            message.as_chunks_mut::<32>().0.iter_mut().for_each(|sums| sums[0] ^= 1);
+        });
+        altered_trees_are_noticed(place, |message| *message.last_mut().expect("a sum") ^= 1);
+        for (part, byte, why) in [
+            (step::VOLE_COIN, 0, "side of a vector OLE"),
+            (step::VOLE_COIN, 16, "side of a vector OLE"),
+            (step::VOLE_SIDE, 3, "side of a vector OLE"),
+            (step::VOLE_COMMITMENT, 3, "trees of a vector OLE"),
+            (step::VOLE_OPENING, 3, "trees of a vector OLE"),
+            (step::VOLE_OPENING, 20, "trees of a vector OLE"),
+        ] {
+            let had = altered(place, part, move |message| message[byte] ^= 4);
+            let (said, Place { op, round, .. }) = (said(&had), place);
+            assert!(said.contains(why), "step {op}, round {round}, part {part:#x}, byte {byte}: {said}");
+        }
+    }
+}
+
+fn altered_trees_are_noticed(place: &Place, alter: fn(&mut [u8])) {
+    let said = said(&altered(place, step::VOLE_TREES, alter));
+    assert!(said.contains("side of a vector OLE"), "step {}, round {}: {said}", place.op, place.round);
+}
+
+#[test]
+fn whatever_is_altered_in_the_bases_check_is_noticed() {
+    for (part, byte) in [(step::VOLE_BASE_COIN, 3), (step::VOLE_BASE_ANSWER, 3), (step::VOLE_BASE_ANSWER, 19)]
+    {
+        let had = altered(&PLACES[0], part, move |message| message[byte] ^= 4);
+        assert!(said(&had).contains("factors of a vector OLE"), "part {part:#x}, byte {byte}");
+    }
+}
+
+/// A round's messages are for that round alone, though the same base and the same OTs' trees are beneath all of them.
+#[test]
+fn what_was_sent_in_one_round_is_no_use_in_the_next() {
+    for Place { counts, op, round } in &PLACES[1..] {
+        for part in step::VOLE_TREES..=step::VOLE_OPENING {
+            let mut kept = None;
+            let interceptor: Interceptor = Box::new(move |message| {
+                let mut frame = message.frame.clone();
+                if (message.from, frame.at.part) == (0, part) {
+                    if (frame.at.op, frame.at.batch) == (*op, *round) {
+                        frame.payload.clone_from(kept.as_ref().expect("a round was before"));
+                    }
+                    kept = Some(frame.payload.clone());
+                }
+                Fate::Replace(vec![frame])
+            });
+            let world = World::new(2, 0).intercept(interceptor);
+            let had = play(&world, 2, &params(), &Draws::fixed(2), |session| make(session, counts));
+            let said = said(&had);
+            assert!(said.contains("of a vector OLE"), "step {op}, round {round}, part {part:#x}: {said}");
+        }
     }
 }
 
@@ -163,6 +219,6 @@ fn other_factors_for_a_bit_fail_the_bases_check() {
     let alter = |message: &mut [u8]| {
         message.chunks_exact_mut(16 * 128).take(60).for_each(|list| list[0] ^= 1);
     };
-    let had = altered(step::VOLE_BASE, alter);
+    let had = altered(&PLACES[0], step::VOLE_BASE, alter);
     assert!(said(&had).contains("factors of a vector OLE"), "{}", said(&had));
 }

@@ -42,6 +42,10 @@ fn what_leaves_early_is_seen() {
     {
         assert_eq!(early(made, || plant(&[Mistake::OpenedWithCommitment])), BTreeSet::from([what]));
     }
+    let unanswered = early(Made::Triples, || plant_in_transfers(&[OfTransfers::AnswersUnawaited]));
+    assert_eq!(unanswered, BTreeSet::from(["differences"]));
+    let unanswered = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::AnswersUnawaited]));
+    assert_eq!(unanswered, BTreeSet::from(["trees"]));
     let base = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleBaseCoinEarly]));
     assert_eq!(base, BTreeSet::from(["the coin of a base"]));
     let trees = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleCoinEarly]));

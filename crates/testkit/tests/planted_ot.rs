@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tacit_kernel::gf128::Gf128;
 use tacit_net::{AbortFlag, Event, Frame, Lane, Limits, Mesh, Transport};
 use tacit_ot::planted::{Mistake, plant};
-use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Sent, Sink, step};
+use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Security, Sent, Sink, step};
 use tacit_session::{Agreement, Error, Phase, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Draws, Fate, Interceptor, Links, World, in_threads, party_names};
@@ -15,10 +15,14 @@ use tacit_testkit::{Draws, Fate, Interceptor, Links, World, in_threads, party_na
 /// One batch with these.
 const COUNT: usize = 384;
 const ROWS: usize = 512;
-const TREES: usize = 32;
 
-fn params() -> Params {
-    Params::DEFAULT.with_rows(ROWS).expect("there are such batches")
+/// The usual height of trees, and all that are tried.
+const USUAL: usize = 4;
+const HEIGHTS: [usize; 4] = [1, 2, USUAL, 8];
+
+fn params(height: usize) -> Params {
+    let params = Params::new(height, Security::Malicious);
+    params.and_then(|params| params.with_rows(ROWS)).expect("there are such batches")
 }
 
 /// What parties have: the sender both values, the receiver the choices and its values.
@@ -48,9 +52,15 @@ impl Had {
 }
 
 /// `P0` is the sender and `P1` the receiver; mistakes are planted in both. `lane` is the run's, of two.
-fn transfer(links: Links, mistakes: &'static [Mistake], form: Form, lane: u16) -> [Result<Had, Error>; 2] {
+fn transfer(
+    height: usize,
+    links: Links,
+    mistakes: &'static [Mistake],
+    form: Form,
+    lane: u16,
+) -> [Result<Had, Error>; 2] {
     let sinks = Default::default();
-    let [sender, receiver] = transfer_to(&sinks, links, mistakes, form, lane);
+    let [sender, receiver] = transfer_to(&sinks, height, links, mistakes, form, lane);
     let [sent, received] = sinks.map(|had| had.into_inner().expect("nobody panics"));
     [sender.map(|()| sent), receiver.map(|()| received)]
 }
@@ -58,19 +68,21 @@ fn transfer(links: Links, mistakes: &'static [Mistake], form: Form, lane: u16) -
 /// The same with sinks that outlive failures.
 fn transfer_to(
     sinks: &[Mutex<Had>; 2],
+    height: usize,
     links: Links,
     mistakes: &'static [Mistake],
     form: Form,
     lane: u16,
 ) -> [Result<(), Error>; 2] {
-    let agreement = Agreement::among(party_names(2), "ot", params().to_string());
+    let params = params(height);
+    let agreement = Agreement::among(party_names(2), "ot", params.to_string());
     let party = |me: usize, links: Box<dyn Transport>| -> Result<(), Error> {
         plant(mistakes);
         let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
         let mesh = mesh.in_lane(Lane { number: lane, count: 2 }, AbortFlag::default());
         let mut session = Session::establish(mesh, agreement.clone(), Draws::fixed(5).of(me))?;
         let roles = if me == 0 { Roles::Sender } else { Roles::Receiver };
-        let mut ot = Ot::setup(&mut session, &[1 - me], roles, params(), 0)?;
+        let mut ot = Ot::setup(&mut session, &[1 - me], roles, params, 0)?;
         session.mesh().set_phase(Phase::Offline);
         let request = Request { op: 1, count: COUNT, choices: Choices::Random, form };
         ot.extend(&mut session, &request, &mut *sinks[me].lock().expect("nobody panics"))?;
@@ -80,8 +92,14 @@ fn transfer_to(
     [(); 2].map(|()| had.next().expect("two parties"))
 }
 
-fn in_world(world: &World, mistakes: &'static [Mistake], form: Form) -> [Result<Had, Error>; 2] {
-    transfer(world.transports(), mistakes, form, 0)
+fn in_world(
+    height: usize,
+    interceptor: Interceptor,
+    mistakes: &'static [Mistake],
+    form: Form,
+) -> [Result<Had, Error>; 2] {
+    let world = World::new(2, 0).intercept(interceptor);
+    transfer(height, world.transports(), mistakes, form, 0)
 }
 
 fn is_rejected<T>(had: &[Result<T, Error>; 2]) -> bool {
@@ -104,25 +122,39 @@ fn column_of(tree: usize) -> usize {
     (tree - 1) * ROWS / 8
 }
 
-/// What the receiver finds out of the sender's secret from an OT whose choice it said differently to one tree: the four
-/// bits by which its value isn't the sender's.
-fn block_found(sender: &Had, receiver: &Had, ot: usize, tree: usize) -> Option<u128> {
+/// The sender's block of a tree.
+fn block(sender: &Had, height: usize, tree: usize) -> u128 {
+    (sender.sent[0][0] ^ sender.sent[1][0]) >> (height * tree) & ((1 << height) - 1)
+}
+
+/// What the receiver finds out of the sender's secret from an OT whose choice it said differently to one tree: the block
+/// by which its value isn't the sender's.
+fn block_found([sender, receiver]: &[Had; 2], height: usize, ot: usize, tree: usize) -> Option<u128> {
     let theirs = sender.sent[receiver.chose(ot)][ot];
-    (0..16).find(|block| receiver.values[ot] ^ block << (4 * tree) == theirs)
+    (0..1 << height).find(|block| receiver.values[ot] ^ block << (height * tree) == theirs)
+}
+
+/// A tree after the first whose block isn't zero, or there'd be nothing to see: parties draw the same secrets each time.
+fn tree_to_attack(height: usize) -> usize {
+    let [sender, _] = in_world(height, Box::new(|_| Fate::Deliver), &[], Form::Correlated);
+    let sender = sender.expect("nobody deviates");
+    (3..128 / height).find(|&tree| block(&sender, height, tree) != 0).expect("the secret isn't that short")
 }
 
 #[test]
 fn a_choice_that_differs_between_columns_tells_the_secret() {
-    let (ot, tree) = (77, 9);
-    let attack = |mistakes| {
-        let flip = altering(step::COLUMNS, move |columns| columns[column_of(tree) + ot / 8] ^= 1 << (ot % 8));
-        in_world(&World::new(2, 0).intercept(flip), mistakes, Form::Correlated)
-    };
-    let [sender, receiver] = attack(&[Mistake::ColumnsUnchecked]).map(|had| had.expect("nobody looks"));
-    let delta = sender.sent[0][0] ^ sender.sent[1][0];
-    assert_eq!(block_found(&sender, &receiver, ot, tree), Some(delta >> (4 * tree) & 15));
-    assert_ne!(delta >> (4 * tree) & 15, 0, "or there'd be nothing to see");
-    assert!(is_rejected(&attack(&[])));
+    let ot = 77;
+    for height in HEIGHTS {
+        let tree = tree_to_attack(height);
+        let attack = |mistakes| {
+            let flip =
+                altering(step::COLUMNS, move |columns| columns[column_of(tree) + ot / 8] ^= 1 << (ot % 8));
+            in_world(height, flip, mistakes, Form::Correlated)
+        };
+        let had = attack(&[Mistake::ColumnsUnchecked]).map(|had| had.expect("nobody looks"));
+        assert_eq!(block_found(&had, height, ot, tree), Some(block(&had[0], height, tree)), "k = {height}");
+        assert!(is_rejected(&attack(&[])), "k = {height}");
+    }
 }
 
 /// The receiver keeps its columns until it has the coin. Then it changes a choice for one tree, and that tree's sacrificed
@@ -163,21 +195,22 @@ impl Attacker for WaitsForCoin {
 
 #[test]
 fn a_coin_before_the_last_column_lets_columns_fit_it() {
-    let (ot, tree) = (200, 4);
-    let attack = |mistakes| {
-        let world = World::new(2, 0);
-        let mut links = world.transports();
-        let corrupt = links[1].take().expect("it has links");
-        links[1] = Some(reacting(corrupt, Box::new(WaitsForCoin { ot, tree, columns: None })));
-        transfer(links, mistakes, Form::Correlated, 0)
-    };
-    let [sender, receiver] = attack(&[Mistake::CoinEarly]).map(|had| had.expect("the hashes fit"));
-    let delta = sender.sent[0][0] ^ sender.sent[1][0];
-    assert_eq!(block_found(&sender, &receiver, ot, tree), Some(delta >> (4 * tree) & 15));
-    assert_ne!(delta >> (4 * tree) & 15, 0, "or there'd be nothing to see");
-    // The right sender waits for the columns, and its coin is never seen.
-    let [sender, _] = attack(&[]);
-    assert!(sender.is_err());
+    let ot = 200;
+    for height in HEIGHTS {
+        let tree = tree_to_attack(height);
+        let attack = |mistakes| {
+            let world = World::new(2, 0);
+            let mut links = world.transports();
+            let corrupt = links[1].take().expect("it has links");
+            links[1] = Some(reacting(corrupt, Box::new(WaitsForCoin { ot, tree, columns: None })));
+            transfer(height, links, mistakes, Form::Correlated, 0)
+        };
+        let had = attack(&[Mistake::CoinEarly]).map(|had| had.expect("the hashes fit"));
+        assert_eq!(block_found(&had, height, ot, tree), Some(block(&had[0], height, tree)), "k = {height}");
+        // The right sender waits for the columns, and its coin is never seen.
+        let [sender, _] = attack(&[]);
+        assert!(sender.is_err(), "k = {height}");
+    }
 }
 
 #[test]
@@ -186,7 +219,8 @@ fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
         let spoil = altering(step::COLUMNS, |columns| columns.iter_mut().for_each(|byte| *byte = !*byte));
         let world = World::new(2, 0).intercept(spoil);
         let sinks: [Mutex<Had>; 2] = Default::default();
-        assert!(is_rejected(&transfer_to(&sinks, world.transports(), mistakes, Form::Random, 0)));
+        let had = transfer_to(&sinks, USUAL, world.transports(), mistakes, Form::Random, 0);
+        assert!(is_rejected(&had));
         sinks[0].lock().expect("nobody panics").sent[0].len()
     };
     assert_eq!(sent(&[Mistake::HandedOutEarly]), COUNT);
@@ -196,7 +230,7 @@ fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
 /// Sums of a tree's second level that are both wrong: the sender's leaves are, whatever it misses.
 #[test]
 fn trees_that_are_not_are_noticed_by_their_digest() {
-    let attack = |mistakes| {
+    let attack = |height, mistakes| {
         let mut alter = altering(step::TREES, |trees| {
             trees[3] ^= 1;
             trees[16 + 3] ^= 1;
@@ -207,34 +241,38 @@ fn trees_that_are_not_are_noticed_by_their_digest() {
             seen.lock().expect("nobody panics").insert(message.frame.at.part);
             alter(message)
         });
-        let had = in_world(&World::new(2, 0).intercept(watching), mistakes, Form::Random);
+        let had = in_world(height, watching, mistakes, Form::Random);
         let extended = parts.lock().expect("nobody panics").contains(&step::COIN);
         (is_rejected(&had), extended)
     };
-    // With the mistake the extension goes on with leaves that aren't.
-    assert_eq!(attack(&[Mistake::TreesUnchecked]), (true, true));
-    assert_eq!(attack(&[]), (true, false));
+    for height in HEIGHTS.into_iter().filter(|height| *height > 1) {
+        // With the mistake the extension goes on with leaves that aren't.
+        assert_eq!(attack(height, &[Mistake::TreesUnchecked]), (true, true), "k = {height}");
+        assert_eq!(attack(height, &[]), (true, false), "k = {height}");
+    }
 }
 
 /// One side's sum is wrong: whether that is noticed depends on a bit of the secret. The right form ends the run at the
 /// setup for about half of all secrets, before anything is made; all others aren't harmed.
 #[test]
 fn a_guess_of_a_bit_is_right_or_ends_the_setup() {
-    let [mut ended, mut fine] = [0; 2];
-    for tree in 0..TREES {
-        // A tree of height 4: three levels of two sums, and the sum of checks.
-        let at = tree * (3 * 32 + 32);
-        let alter = altering(step::TREES, move |trees| trees[at] ^= 1);
-        let had = in_world(&World::new(2, 0).intercept(alter), &[], Form::Random);
-        if is_rejected(&had) {
-            ended += 1;
-            continue;
+    for (height, trees) in [(2, 16), (USUAL, 32), (8, 16)] {
+        let [mut ended, mut fine] = [0; 2];
+        for tree in 0..trees {
+            // Each tree has two sums for each level after the first, and the sum of checks.
+            let at = tree * (32 * (height - 1) + 32);
+            let alter = altering(step::TREES, move |trees| trees[at] ^= 1);
+            let had = in_world(height, alter, &[], Form::Random);
+            if is_rejected(&had) {
+                ended += 1;
+                continue;
+            }
+            fine += 1;
+            let [sender, receiver] = had.map(|had| had.expect("nobody notices"));
+            assert!((0..COUNT).all(|ot| receiver.values[ot] == sender.sent[receiver.chose(ot)][ot]));
         }
-        fine += 1;
-        let [sender, receiver] = had.map(|had| had.expect("nobody notices"));
-        assert!((0..COUNT).all(|ot| receiver.values[ot] == sender.sent[receiver.chose(ot)][ot]));
+        assert!(ended >= trees / 5 && fine >= trees / 5, "k = {height}: {ended} ended, {fine} fine");
     }
-    assert!(ended >= 6 && fine >= 6, "{ended} ended, {fine} fine");
 }
 
 /// The same randomness in two lanes: nothing of theirs is the same, for everything depends on the lane.
@@ -242,7 +280,7 @@ fn a_guess_of_a_bit_is_right_or_ends_the_setup() {
 fn lanes_of_equal_randomness_have_equal_ots_only_if_nothing_is_bound_to_them() {
     let in_lane = |lane, mistakes| {
         let world = World::new(2, 0);
-        let [sender, _] = transfer(world.transports(), mistakes, Form::Random, lane);
+        let [sender, _] = transfer(USUAL, world.transports(), mistakes, Form::Random, lane);
         sender.expect("nobody deviates").sent
     };
     let unbound = &[Mistake::ContextUnbound];
@@ -255,7 +293,8 @@ fn lanes_of_equal_randomness_have_equal_ots_only_if_nothing_is_bound_to_them() {
 #[test]
 fn without_a_difference_a_receiver_has_both_values() {
     let both_known = |mistakes| {
-        let [sender, _] = in_world(&World::new(2, 0), mistakes, Form::Random).map(|had| had.expect("fine"));
+        let had = in_world(USUAL, Box::new(|_| Fate::Deliver), mistakes, Form::Random);
+        let [sender, _] = had.map(|had| had.expect("fine"));
         sender.sent[0].iter().zip(&sender.sent[1]).filter(|(zero, one)| zero == one).count()
     };
     assert_eq!(both_known(&[Mistake::ZeroDelta]), COUNT);

@@ -38,7 +38,7 @@ pub const MEASURED: u16 = 0x23;
 pub const SETTLED: u16 = 0x24;
 /// What the parties tell one another that their material was made with.
 pub const MADE_WITH: u16 = 0x25;
-/// What material a party has in its store.
+/// What material a party has in its store; with op 1, whether it goes on to a part, batch, of what fills it.
 pub const STORED: u16 = 0x30;
 /// What a party keeps between runs; op is 0 for what there is, 1 for digests of what is read, 2 for what it has kept, and 3 for
 /// digests of that. From 0x100 on, fresh vectors to share it anew.

@@ -429,10 +429,12 @@ pub(super) fn append(
 }
 
 /// Makes so many items of each kind, rounded up to whole blocks, and puts them into an epoch of a store with their key.
-/// Nothing of it may be used before all parties have it on disk.
+/// Nothing of it may be used before all parties have it on disk. All make one part after another, and end together before one
+/// that some observer doesn't go on to: nobody has a check under way there, with anybody.
 ///
 /// # Errors
-/// [`Error::Refused`] for more than can be counted; else the first failure, of the supply or of the store.
+/// [`Error::Refused`] for more than can be counted, and if somebody doesn't go on; else the first failure, of the supply or of
+/// the store.
 pub fn fill(
     supply: &mut dyn Supply,
     session: &mut Session,
@@ -448,12 +450,15 @@ pub fn fill(
     };
     let mut left = wanted.iter().map(whole).collect::<Result<Vec<(SupplyKind, u64)>, Error>>()?;
     let total: u64 = left.iter().map(|(_, left)| left).sum();
-    let mut has_key = false;
-    while left.iter().any(|(_, left)| *left > 0) {
+    for part in 0.. {
+        if left.iter().all(|(_, left)| *left == 0) {
+            break;
+        }
+        go_on(session, observer.goes_on(), part)?;
         let bytes = FILLED_BYTES / left.iter().filter(|(_, left)| *left > 0).count().max(1) as u64;
         let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, at_once(*kind, bytes).min(*left))).collect();
         supply.provide(session, &Arc::new(Demand::stock(&now)))?;
-        if !std::mem::replace(&mut has_key, true) {
+        if part == 0 {
             put(writer, WHOLE, supply.key()?)?;
         }
         for ((kind, count), (_, left)) in now.into_iter().zip(&mut left) {
@@ -470,6 +475,21 @@ pub fn fill(
         observer.progress((total - missing) as usize, total as usize);
     }
     Ok(())
+}
+
+/// Says whether this party goes on to a part, and hears it of all. One round.
+fn go_on(session: &mut Session, goes_on: bool, part: u32) -> Result<(), Error> {
+    let at = At { lane: 0, part: step::STORED, op: 1, batch: part };
+    let read = |said: &[u8]| match said {
+        [0] => Some(false),
+        [1] => Some(true),
+        _ => None,
+    };
+    let all = session.tell_all(at, &[u8::from(goes_on)], 1, "word on whether it goes on", read)?;
+    match all.iter().position(|goes_on| !goes_on) {
+        Some(party) => Err(Error::Refused(format!("{} ends, so nothing more is made", session.name(party)))),
+        None => Ok(()),
+    }
 }
 
 /// How many items of a kind are made at a time, of so many bytes at most: whole blocks, and fewer of long ones.

@@ -1,5 +1,6 @@
 //! Demands, draws, checks of several lanes, and supplies from stores, with a dealer who counts.
 
+mod ends;
 mod failures;
 
 use super::*;
@@ -408,7 +409,7 @@ impl Folder {
     fn open(&self, me: usize) -> Store {
         let binding = Binding {
             me: format!("P{me}"),
-            parties: ["P0", "P1"].map(str::to_owned).to_vec(),
+            parties: ["P0", "P1", "P2"].map(str::to_owned).to_vec(),
             clients: Vec::new(),
             protocol: "supplies".to_owned(),
             parameters: String::new(),

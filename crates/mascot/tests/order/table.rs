@@ -3,7 +3,7 @@
 use crate::common::{SETUP, SETUP_ECHOES, SETUP_TOSSES};
 use tacit_mascot::step::{ACCEPT, COMMITMENT, MACS, OPENING, PRODUCTS, SHARES};
 use tacit_ot::step::{
-    VOLE_BASE, VOLE_BASE_ANSWER, VOLE_BASE_COIN, VOLE_COIN, VOLE_COMMITMENT, VOLE_OPENING, VOLE_SIDE,
+    ANSWER, VOLE_BASE, VOLE_BASE_ANSWER, VOLE_BASE_COIN, VOLE_COIN, VOLE_COMMITMENT, VOLE_OPENING, VOLE_SIDE,
     VOLE_TREES,
 };
 use tacit_session::step::{COIN_COMMIT, ECHO};
@@ -15,9 +15,10 @@ pub(crate) type Kind = (u16, u32);
 /// its commitment nobody opens theirs.
 pub(crate) type Row = (&'static str, Kind, &'static [Kind]);
 
-/// Whether a message is of a vector OLE: each link has its own, whose releases wait for the other end alone.
+/// Whether a message is made of transfers or of a vector OLE: each link has its own, whose releases wait for the other end
+/// alone.
 pub(crate) fn is_between_two(part: u16) -> bool {
-    matches!(part, VOLE_BASE_COIN | VOLE_COIN | VOLE_SIDE | VOLE_OPENING)
+    matches!(part, PRODUCTS | VOLE_BASE_COIN | VOLE_TREES | VOLE_COIN | VOLE_SIDE | VOLE_OPENING)
 }
 
 /// What is made, after the setup.
@@ -65,8 +66,9 @@ const INPUTS: [Row; 4] = [
     ("that it accepts", (ACCEPT, SETUP + 3), &[(OPENING, SETUP + 2)]),
 ];
 
-const MANY_INPUTS: [Row; 6] = [
+const MANY_INPUTS: [Row; 7] = [
     ("the coin of a base", (VOLE_BASE_COIN, SETUP), &[(VOLE_BASE, SETUP)]),
+    ("trees", (VOLE_TREES, SETUP), &[(ANSWER, SETUP)]),
     ("the coin of trees", (VOLE_COIN, SETUP), &[(VOLE_TREES, SETUP), (VOLE_BASE_ANSWER, SETUP)]),
     ("the prover's side", (VOLE_SIDE, SETUP), &[(VOLE_COMMITMENT, SETUP)]),
     ("the verifier's side", (VOLE_OPENING, SETUP), &[(VOLE_SIDE, SETUP)]),
@@ -78,7 +80,8 @@ const MANY_INPUTS: [Row; 6] = [
 const CHECKED: u32 = SETUP + 6;
 const ACCEPTED: u32 = SETUP + 7;
 
-const TRIPLES: [Row; 8] = [
+const TRIPLES: [Row; 9] = [
+    ("differences", (PRODUCTS, SETUP + 1), &[(ANSWER, SETUP)]),
     ("r and r^", (COIN_COMMIT, SETUP_TOSSES), &[(PRODUCTS, SETUP + 1)]),
     ("the coin of Authenticate", (COIN_COMMIT, SETUP_TOSSES + 1), &[(MACS, SETUP + 2)]),
     ("the coin of its check", (COIN_COMMIT, SETUP_TOSSES + 2), &[(SHARES, SETUP + 3), (ECHO, SETUP_ECHOES)]),
@@ -93,7 +96,8 @@ const TRIPLES: [Row; 8] = [
     ("that it accepts", (ACCEPT, ACCEPTED), &[(OPENING, CHECKED)]),
 ];
 
-const BATCHES: [Row; 2] = [
+const BATCHES: [Row; 3] = [
+    ("differences of the second batch", (PRODUCTS, SETUP + 3), &[(ANSWER, SETUP + 2)]),
     (
         "r and r^ of both batches",
         (COIN_COMMIT, SETUP_TOSSES),

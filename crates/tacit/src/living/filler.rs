@@ -44,7 +44,7 @@ pub(crate) struct Filler {
     made: Mutex<Option<Prepared>>,
     /// Thousandths of what is being made, and one; 0 if nothing is.
     done: AtomicU64,
-    /// What is being made is to end where nobody has a check under way.
+    /// What is being made is to end at the next part, where nobody has a check under way.
     stops: AtomicBool,
     /// It ends now, wherever it is.
     over: Arc<AtomicBool>,
@@ -128,7 +128,7 @@ impl Filler {
         self.over.clone()
     }
 
-    /// Ends what is being made, once no check is under way.
+    /// Ends what is being made at the next part, for all parties.
     pub(crate) fn stop(&self) {
         self.stops.store(true, Ordering::SeqCst);
     }
@@ -170,15 +170,16 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows how far a filling is. It is asked where all of a part is made and checked, and nothing of the next one is.
+/// Shows how far a filling is, and says whether it goes on.
 struct Shown<'a>(&'a Filler);
 
 impl Observer for Shown<'_> {
     fn progress(&mut self, done: usize, total: usize) {
         let Self(filler) = self;
         filler.done.store(1 + (1000 * done / total.max(1)) as u64, Ordering::Relaxed);
-        if filler.stops.load(Ordering::SeqCst) {
-            filler.end();
-        }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        !self.0.stops.load(Ordering::SeqCst)
     }
 }

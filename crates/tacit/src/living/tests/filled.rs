@@ -15,6 +15,7 @@ use tacit_mascot::step;
 use tacit_net::{Frame, FrameKind};
 use tacit_store::{Epoch, Overview, Standing};
 use tacit_testkit::react::{Act, Attacker, reacting};
+use tacit_wire::step::STORED;
 
 /// What a party has heard of its store's fillings.
 type Heard = Arc<Mutex<Vec<Result<Prepared, String>>>>;
@@ -227,6 +228,43 @@ fn what_can_not_be_filled_is_refused_before_anything_is_served() {
     let other = Serving { protocol: "gmw".into(), ..factory.serving(0, filling()) };
     let says = refused(other);
     assert!(says.contains("another protocol"), "{says}");
+}
+
+/// Asks its party to end once that goes on to the first part of a filling.
+struct IsToldToEnd(Drain);
+
+impl Attacker for IsToldToEnd {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if (frame.at.part, frame.at.op) == (STORED, 1) {
+            self.0.ask();
+        }
+        act.send(to, frame);
+    }
+}
+
+/// A party that is told to end in a filling of several parts does so where no two others have a check under way.
+#[test]
+fn a_party_that_ends_in_a_filling_is_an_attempt_for_nobody() {
+    let factory = Factory::new("mascot");
+    let protocol = crate::protocol("mascot").unwrap();
+    // Of each kind two parts, as many as are made at a time.
+    let filling = Filling::of(&*protocol, 3, &[("masks", 40_320)]).unwrap();
+    let mut opened = [0, 1, 2].map(|number| factory.open(number, Some(filling.clone())));
+    let drain = opened[1].0.drain();
+    opened[1].0.wrap(move |links| reacting(Box::new(links), Box::new(IsToldToEnd(drain.clone()))));
+    let heard = [0, 1, 2].map(|number: usize| opened[number].1.clone());
+    let gauges = [0, 2].map(|number: usize| opened[number].0.gauges());
+    let [p0, p1, p2] = opened.map(|(server, _)| Party::serves(server));
+    p1.join().0.unwrap();
+    for heard in [&heard[0], &heard[2]] {
+        hears(heard, |heard| !heard.is_empty());
+        let heard = heard.lock().unwrap();
+        let Some(Err(reason)) = heard.first() else { panic!("{heard:?}") };
+        assert!(reason.contains("P1 ends, so nothing more is made"), "{reason}");
+    }
+    end_well([p0, p2], 0);
+    assert_eq!(gauges.map(|gauges| gauges.read().attempts), [0, 0]);
+    assert!((0..3).all(|party| factory.epochs(party).is_empty()));
 }
 
 /// What a party does in a filling, once it is told to.
