@@ -192,9 +192,13 @@ impl Desk {
                 // Where there is one run at a time it can leave none.
                 let takes_tardy = leaves_one || self.at_a_time() == 1;
                 let tardy = &self.tardy;
-                let may = |player: &Player| match tardy.has(&player.client, now) {
-                    true => takes_tardy && runs_of(runs, player) == 0,
-                    false => runs_of(runs, player) < each,
+                let may = |player: &Player| {
+                    let under_way = runs_of(runs, player);
+                    if tardy.has(&player.client, now) {
+                        takes_tardy && under_way == 0
+                    } else {
+                        under_way < each
+                    }
                 };
                 let groups = self.order.next(now, most, may);
                 let first = groups.first()?;
