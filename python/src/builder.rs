@@ -120,6 +120,23 @@ impl Builder {
         self.make(py, |build| build.kept(name, kind, &shape, range))
     }
 
+    /// What all parties hold, and each run says; without a range, of any value that its kind holds.
+    #[pyo3(signature = (name, kind_name, bits, shape, low=None, high=None))]
+    #[expect(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    fn known(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        kind_name: &str,
+        bits: u8,
+        shape: Vec<usize>,
+        low: Option<i128>,
+        high: Option<i128>,
+    ) -> PyResult<u32> {
+        let (kind, range) = (kind(kind_name, bits)?, range(low, high)?);
+        self.make(py, |build| build.known(name, kind, &shape, range))
+    }
+
     /// Lets the parties keep a value, for programs of these hashes (for any, if there are none), and for these to learn; and the
     /// programs `writers` besides this one may keep later versions.
     #[pyo3(signature = (a, name, readers, learners, writers))]

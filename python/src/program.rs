@@ -55,6 +55,12 @@ impl Program {
         self.compiled.inputs().iter().map(|input| Input::new(py, input)).collect()
     }
 
+    /// What all parties have to give alike, in order; runs take their values after those of the inputs.
+    fn known(&self, py: Python<'_>) -> PyResult<Vec<Input>> {
+        let given = self.compiled.given();
+        given.iter().skip(self.compiled.inputs().len()).map(|input| Input::new(py, input)).collect()
+    }
+
     /// Who gets what, in the order of the reveals.
     fn outputs(&self, py: Python<'_>) -> PyResult<Vec<Output>> {
         let program = self.compiled.program();
@@ -107,7 +113,8 @@ impl Program {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
         let compiled = self.compiled.clone();
         let outputs = py.detach(move || {
-            let encoded = compiled.inputs().iter().zip(&inputs).map(|(kind, value)| encode(kind, value));
+            let given = compiled.given();
+            let encoded = given.iter().zip(&inputs).map(|(kind, value)| encode(kind, value));
             let encoded = encoded.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
             reference::run(compiled.program(), &encoded).map_err(|error| error.to_string())
         });

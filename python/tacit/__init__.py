@@ -19,9 +19,9 @@ A program is a Python function of secret tensors:
 `tacit.learn` makes private predictions of scikit-learn's linear models, `tacit.onnx` of neural networks,
 whose layers are in `tacit.nn`.
 
-`secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
-runs it with all parties in this process, `connect` as one party or client of a deployment. `offline` makes
-ahead of time what runs need, for protocols in two phases.
+`secret` declares an input, `public` a value that all parties give, `function` and `trace` make a plan,
+`Plan.cost` says what it will take, `local` runs it with all parties in this process, `connect` as one party
+or client of a deployment. `offline` makes ahead of time what runs need, for protocols in two phases.
 """
 
 from tacit import circuits, crypto, learn, nn, onnx, tables
@@ -54,7 +54,7 @@ from tacit._functions import (
     stack,
     windows,
 )
-from tacit._handles import Kept, Revealed, Secret
+from tacit._handles import Kept, PublicInput, Revealed, Secret
 from tacit._keep import keep, kept
 from tacit._matching import isin, searchsorted
 from tacit._native import version as _version
@@ -66,7 +66,7 @@ from tacit._run import Report, Runner, connect, init, local
 from tacit._selection import Selection
 from tacit._statistics import corrcoef, cov, std, var
 from tacit._tensor import Tensor, matmul
-from tacit._trace import Function, function, reveal, secret
+from tacit._trace import Function, function, public, reveal, secret
 from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, modular, ring
 from tacit.errors import (
     CircuitError,
@@ -103,6 +103,7 @@ __all__ = [
     "Prepared",
     "ProgramError",
     "ProgramTypeError",
+    "PublicInput",
     "Report",
     "Revealed",
     "RunError",
@@ -156,6 +157,7 @@ __all__ = [
     "normal_cdf",
     "offline",
     "onnx",
+    "public",
     "quantile",
     "reciprocal",
     "relu",

@@ -150,6 +150,43 @@ class Kept(Handle):
         return f"tacit.kept({self.name!r}, shape={self.shape}, dtype={self.dtype}{of})"
 
 
+class PublicInput(Handle):
+    """The declaration of a value that all parties hold, made by `tacit.public`.
+
+    Attributes:
+        shape: Lengths of its axes.
+        dtype: What its elements are.
+        range: The least and the largest value that an element may have; `None` for all that the type holds.
+        name: What runs call it; `None` for the name of the function's parameter.
+    """
+
+    __slots__ = ("dtype", "name", "range", "shape")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: DType,
+        range: tuple[float, float] | None,  # noqa: A002 (what users call it)
+        name: str | None,
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.range = range
+        self.name = name
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"tacit.public only declares what runs are given; it can't be used for {use}",
+            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
+        )
+
+    def __repr__(self) -> str:
+        of = f", range={self.range}" if self.range else ""
+        called = f", name={self.name!r}" if self.name else ""
+        return f"tacit.public(shape={self.shape}, dtype={self.dtype}{of}{called})"
+
+
 class Revealed(Handle):
     """A value that is revealed at the end of a run, made by `tacit.reveal`; the traced function returns it.
 

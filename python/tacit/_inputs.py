@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tacit._handles import Unknown
+from tacit._plan import ALL
 from tacit._values import is_float, public, shape_of
 from tacit.errors import InputError
 from tacit.tables.given import titles, with_tables
@@ -150,4 +151,6 @@ def _kind(value: Public) -> str:
 
 
 def _title(declared: Input) -> str:
+    if declared.owner == ALL:
+        return f"public input {declared.name}"
     return f"input {declared.name} of {declared.owner}"

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from tacit import _native
     from tacit._cost import Cost
 
+
+ALL = "all"
+"""The owner of what all parties give, and who learns what everybody does."""
 
 _SHOWN = 40
 """Operations that `print(plan)` shows."""
@@ -110,17 +114,17 @@ class Plan:
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The inputs, in the order of the function's parameters."""
-        return tuple(
-            Input(
-                declared.owner,
-                declared.name,
-                dtype,
-                declared.shape,
-                _range(dtype, declared.low, declared.high),
-            )
-            for declared in self._program.inputs()
-            for dtype in (DType(declared.kind, declared.bits),)
-        )
+        return _inputs(self._program.inputs())
+
+    @property
+    def public_inputs(self) -> tuple[Input, ...]:
+        """What all parties give alike, in the order of the function's parameters; the owner is "all"."""
+        return _inputs(self._program.known())
+
+    @property
+    def _declared(self) -> tuple[Input, ...]:
+        """All that a run is given, in the order in which it takes it."""
+        return self.inputs + self.public_inputs
 
     @property
     def tables(self) -> tuple[Schema, ...]:
@@ -279,11 +283,13 @@ class Plan:
     def _given(self, most: int | None) -> list[str]:
         """Lines on what it is, and what comes in; of categories so many words at most."""
         lines = [f"plan {self._name}, hash {self.hash[:16]}"]
-        for given, declared in zip(self.inputs, self._program.inputs(), strict=True):
+        declarations = [*self._program.inputs(), *self._program.known()]
+        for given, declared in zip(self._declared, declarations, strict=True):
             low, high = given.range
             of = f"{given.dtype} {given.shape}, {low:g} to {high:g}"
             usual = given.dtype.default_limits == (declared.low, declared.high)
-            lines.append(f"  {given.owner} gives {given.name}: {of}{' (default range)' if usual else ''}")
+            who = "all parties give" if given.owner == ALL else f"{given.owner} gives"
+            lines.append(f"  {who} {given.name}: {of}{' (default range)' if usual else ''}")
         lines += [f"  {line}" for schema in self.tables for line in schema.in_words(most)]
         return lines + [
             f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept
@@ -320,6 +326,16 @@ class Plan:
     def __repr__(self) -> str:
         lines = "\n".join(map(printable, [*self._given(_WORDS), *self._learnt()]))
         return f"<{lines}>"
+
+
+def _inputs(declarations: Sequence[_native.Input]) -> tuple[Input, ...]:
+    return tuple(
+        Input(
+            declared.owner, declared.name, dtype, declared.shape, _range(dtype, declared.low, declared.high)
+        )
+        for declared in declarations
+        for dtype in (DType(declared.kind, declared.bits),)
+    )
 
 
 def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:

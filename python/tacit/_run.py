@@ -108,7 +108,8 @@ class Runner:
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
                 (`x=...`); a name that an owner and an input have is the input's. Numbers, nested lists,
                 arrays, and pandas Series and DataFrames. A table is a DataFrame, an Arrow table, a dict of
-                columns, or the path of a Parquet, Arrow or CSV file.
+                columns, or the path of a Parquet, Arrow or CSV file. What is declared by `tacit.public` is
+                given by its name; in a deployment by each party, and by no client.
 
         Returns:
             What the traced function returns, with a number or an array in the place of everything revealed;
@@ -217,10 +218,10 @@ class _LocalRunner(Runner):
     def _run(
         self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
     ) -> _native.Run:
-        values = assigned(plan.inputs, inputs, plan.tables)
+        values = assigned(plan._declared, inputs, plan.tables)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            missing = [one for one, value in zip(plan.inputs, values, strict=True) if value is None]
+            missing = [one for one, value in zip(plan._declared, values, strict=True) if value is None]
             raise InputError(f"no value is given for {', '.join(titles(missing, plan.tables))}")
         return self._local.run(plan._program, known, self._debug, kept, rows, self._store, self._net)
 
@@ -262,7 +263,7 @@ class _SeatRunner(Runner):
     def _run(
         self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str], rows: dict[str, str]
     ) -> _native.Run:
-        values = assigned(plan.inputs, inputs, plan.tables)
+        values = assigned(plan._declared, inputs, plan.tables)
         places = (self._store, self._anchors)
         return self._taken().run(plan._program, self._protocol, values, kept, rows, *places, self._net)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, overload
 
 from tacit import _tree
-from tacit._handles import Handle, Kept, Revealed, Secret
+from tacit._handles import Handle, Kept, PublicInput, Revealed, Secret
 from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
@@ -72,6 +72,44 @@ def secret(
     )
 
 
+def public(
+    *,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    range: tuple[float, float] | None = None,  # noqa: A002 (the word for it)
+    name: str | None = None,
+) -> PublicInput:
+    """Declares a value that all parties hold and each run says: an argument for `trace`.
+
+    Thresholds, weights, prices, or a message to be enciphered: one plan serves all values, as they are no
+    part of it. A number that is the same in every run needs no declaration; pass it to `trace` as it is.
+
+    In `tacit.local` it is given once, `run(plan, threshold=0.5)`. In a deployment each party gives it, all
+    the same: they compare hashes before any input is shared, and if one has another value, nothing is
+    computed and all say so, with the names. Clients neither give it nor see it.
+
+    Inside the function it is a value like others. To multiply elements by it sends nothing but for rounding
+    (under `gmw` it takes fewer ANDs), nor does an AND with it; all else takes the messages that it takes with
+    a secret. `replicated`, `replicated-malicious`, `mascot` and `gmw` run such plans; those of `astra`, whose
+    masks are made ahead, don't.
+
+    Args:
+        shape: Lengths of its axes; () for a single number.
+        dtype: As of `tacit.secret`.
+        range: The least and the largest value of an element, as of `tacit.secret`.
+        name: What runs call it; if not given, the name of the function's parameter.
+
+    Raises:
+        ProgramError: The name is empty, a range isn't one, or the type can't hold it.
+    """
+    dtype = checked_dtype(dtype)
+    if name is not None and (not isinstance(name, str) or not name):
+        raise fault(ProgramError, f"{name!r} can't be the name of a public input")
+    return PublicInput(
+        checked_shape(shape), dtype, None if range is None else checked_range(range, dtype), name
+    )
+
+
 class Function(Generic[P]):
     """A function of secrets that can be traced; made by `tacit.function`."""
 
@@ -85,8 +123,9 @@ class Function(Generic[P]):
 
         Args:
             args: For the function's parameters. Each `tacit.secret` (in nested tuples, lists and dicts too)
-                becomes an input, and each `tacit.kept` a value that the parties keep; everything else is
-                public, a part of the program, and passed on as it is.
+                becomes an input, each `tacit.kept` a value that the parties keep, and each `tacit.public`
+                one that they all give; everything else is public, a part of the program, and passed on as
+                it is.
             kwargs: The same, by name.
 
         Raises:
@@ -128,11 +167,11 @@ class Function(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls the function as it is, as a part of another that is being traced."""
         for value in (*args, *kwargs.values()):
-            if isinstance(value, (Secret, Kept, SecretTable)):
+            if isinstance(value, (Secret, Kept, PublicInput, SecretTable)):
                 name = self.__name__
                 raise fault(
                     ProgramTypeError,
-                    f"{name} was called with a declaration of a secret",
+                    f"{name} was called with a declaration",
                     f"{name}.trace(...) makes a plan; run(plan, ...) in `with tacit.local() as run:` runs it",
                 )
         return self._function(*args, **kwargs)
@@ -298,13 +337,13 @@ class _Trace:
         """An argument: an input for a declaration, anything else as it is."""
         if isinstance(value, SecretTable):
             return self._admit_table(value)
-        if not isinstance(value, (Secret, Kept)):
+        if not isinstance(value, (Secret, Kept, PublicInput)):
             return value
         if id(value) not in self.admitted:
             self.admitted[id(value)] = self._input(value, path)
         return self.admitted[id(value)]
 
-    def _input(self, value: Secret | Kept, path: str) -> Tensor:
+    def _input(self, value: Secret | Kept | PublicInput, path: str) -> Tensor:
         """A new value for a declaration."""
         low, high = _raw_range(value)
         dtype, shape = value.dtype, list(value.shape)
@@ -312,8 +351,10 @@ class _Trace:
             return Tensor(
                 self.builder, self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
             )
-        self.owners.add(value.owner)
         name = value.name or path
+        if isinstance(value, PublicInput):
+            return Tensor(self.builder, self.builder.known(name, dtype.kind, dtype.bits, shape, low, high))
+        self.owners.add(value.owner)
         return Tensor(
             self.builder, self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
         )
@@ -431,11 +472,11 @@ def checked_range(given: Any, dtype: DType) -> tuple[float, float]:
     return low, high
 
 
-def _raw_range(declared: Secret | Kept) -> tuple[int | None, int | None]:
+def _raw_range(declared: Secret | Kept | PublicInput) -> tuple[int | None, int | None]:
     """A range in raw values; ends of fixed point are rounded as inputs are."""
     dtype = declared.dtype
     if declared.range is None:
-        if isinstance(declared, Secret) and dtype.default_limits is not None:
+        if not isinstance(declared, Kept) and dtype.default_limits is not None:
             return dtype.default_limits
         return dtype.limits if dtype.kind == "int" else (None, None)
     if dtype.kind == "int":

@@ -62,6 +62,28 @@ def test_run_and_cost(program: Path) -> None:
     assert any("dot.py:11" in line["line"] for line in bill["lines"])
 
 
+def test_public_inputs_are_given_as_others_are(tmp_path: Path) -> None:
+    file = tmp_path / "above.py"
+    file.write_text(
+        "import tacit\n\n"
+        "@tacit.function\n"
+        'def above(x=tacit.secret("alice", range=(0, 9)), least=tacit.public(range=(0, 9))):\n'
+        "    return tacit.reveal(x > least)\n"
+    )
+    np.save(tmp_path / "x.npy", 5)
+    np.save(tmp_path / "least.npy", 4.5)
+    given = ["--input", f"x={tmp_path / 'x.npy'}", "--input", f"least={tmp_path / 'least.npy'}"]
+    saved = tmp_path / "above.plan"
+    told = answer("plan", file, "--save", saved)
+    assert [(one["owner"], one["name"]) for one in told["inputs"]] == [("alice", "x"), ("all", "least")]
+    assert "input %1 least of all parties: fixed(16) [], 0 to 9" in tacit("plan", saved).stdout
+    for program in (file, saved):
+        assert answer("run", program, "--simulate", *given)["outputs"][0]["value"] is True
+    lacking = tacit("run", saved, "--simulate", *given[:2])
+    assert lacking.returncode == 2
+    assert "--input least=least.npy" in lacking.stderr
+
+
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_runs(program: Path) -> None:
     inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
     done = tacit("run", program, "--arg", "100", "--simulate", *inputs, "--output", program / "out")

@@ -58,6 +58,41 @@ def everybody(seats: dict[str, Path], play: Any) -> dict[str, Any]:
         return {name: part.result() for name, part in parts.items()}
 
 
+@tacit.function
+def above(x: Any, threshold: Any, weights: Any) -> Any:
+    return tacit.reveal(((x * weights).sum() > threshold), to="alice")
+
+
+def test_all_parties_give_public_inputs_alike_and_clients_none(seats: dict[str, Path]) -> None:
+    threshold = tacit.public(range=(0, 100))
+    x = tacit.secret("alice", shape=(2,), range=(0, 9))
+    plan = above.trace(x, threshold, tacit.public(shape=(2,), range=(0, 9)))
+    public = {"threshold": 13.5, "weights": [1, 2.5]}
+    seats = {name: path for name, path in seats.items() if name != "bob"}
+
+    def everybody_gives(given: dict[str, dict[str, Any]]) -> Any:
+        def play(name: str, path: Path) -> Any:
+            with tacit.connect(path, wait=30) as run:
+                try:
+                    return run(plan, **given[name])
+                except (InputError, RunError) as error:
+                    return f"{type(error).__name__}: {error}"
+
+        return everybody(seats, play)
+
+    own = dict.fromkeys(["P0", "P1", "P2"], public) | {"alice": {"x": [4, 4]}}
+    assert everybody_gives(own) == {"P0": None, "P1": None, "P2": None, "alice": True}
+    other = everybody_gives(own | {"P1": public | {"threshold": 14.5}})
+    for party in ("P0", "P1", "P2"):
+        assert "RunError" in other[party], other
+        assert "public inputs (threshold, weights)" in other[party], other
+    assert other["alice"] is not True
+    with tacit.connect(seats["P0"]) as run, pytest.raises(InputError, match='"weights", which all parties'):
+        run(plan, threshold=13.5)
+    with tacit.connect(seats["alice"]) as run, pytest.raises(InputError, match="this is alice, a client"):
+        run(plan, x=[4, 4], threshold=13.5)
+
+
 def test_everybody_learns_what_is_revealed_to_them_and_no_more(seats: dict[str, Path]) -> None:
     plan = difference.trace(*SECRETS)
     given: dict[str, dict[str, Any]] = {"alice": {"a": 7}, "bob": {"bob": [-5]}}

@@ -65,7 +65,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = ALL,
         value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
-    /// The values of an input: its name, or OWNER.NAME, and a NumPy file; of a table a Parquet, Arrow or CSV file
+    /// The values of an input, or of what all parties give: its name, or OWNER.NAME, and a NumPy file; of a table a Parquet,
+    /// Arrow or CSV file
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
     /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...; or the table that PROGRAM reveals to a

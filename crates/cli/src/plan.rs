@@ -39,7 +39,7 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled, tables: Option<&Told>) -> Str
         _ => c.escape_debug().to_string(),
     };
     let printable = |line: String| line.chars().map(quote_or_escaped).collect::<String>();
-    let inputs = compiled.input_numbers().into_iter().zip(compiled.inputs_in_words());
+    let inputs = compiled.given_numbers().into_iter().zip(compiled.inputs_in_words());
     let inputs = inputs.map(|(number, input)| printable(format!("input {number} {input}")));
     let tables = tables.into_iter().flat_map(|tables| tables.text.lines().map(ToOwned::to_owned));
     let head = printable(format!("plan {}, hash {}", saved.name, hash(compiled)));
@@ -85,7 +85,7 @@ fn keeps(program: &Program, keep: &Keep) -> String {
 
 fn to_json(saved: &SavedPlan, compiled: &Compiled, tables: Option<&Told>) -> Json {
     let program = compiled.program();
-    let inputs = compiled.inputs().iter().map(|input| {
+    let inputs = compiled.given().into_iter().map(|input| {
         let (low, high) = (input.range.lo().to_string(), input.range.hi().to_string());
         json!({
             "owner": input.owner,

@@ -64,7 +64,7 @@ pub(crate) fn given(
     saved: &SavedPlan,
     given: &[(String, PathBuf)],
 ) -> Result<Vec<Option<Value>>, Failure> {
-    let declared = saved.program.input_types();
+    let declared = saved.program.given();
     let (tables, arrays): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(_, path)| is_table(path));
     let mut values = values(&declared, &arrays)?;
     for (name, path) in tables {

@@ -107,7 +107,7 @@ fn simulated(
     values: Vec<Option<Value>>,
 ) -> Result<(Arc<Compiled>, Run), Failure> {
     args.stays.refuse_homeless()?;
-    let values = program::all(&loaded.input_types(), values)?;
+    let values = program::all(&loaded.given(), values)?;
     let mut local = simulation(&args.protocol.name(), args.simulate)?;
     let bar = Bar::new();
     let mut compiled = if args.debug { Compiled::debug(loaded)? } else { Compiled::new(loaded)? };

@@ -119,13 +119,13 @@ fn offers(context: &Context<'_>, args: &ServeArgs) -> Result<Vec<Offer>, Failure
         declared.iter().any(|input| input.name == name || format!("{}.{}", input.owner, input.name) == name)
     };
     for (name, _) in &args.inputs {
-        if all.len() > 1 && !all.iter().any(|(compiled, _)| given(compiled.inputs(), name)) {
+        if all.len() > 1 && !all.iter().any(|(compiled, _)| given(&compiled.given(), name)) {
             return Err(Failure::usage(format!("no program has an input {name:?}")));
         }
     }
     let single = all.len() == 1;
     let offer = |(compiled, saved): (Arc<Compiled>, SavedPlan)| {
-        let its = args.inputs.iter().filter(|(name, _)| single || given(compiled.inputs(), name)).cloned();
+        let its = args.inputs.iter().filter(|(name, _)| single || given(&compiled.given(), name)).cloned();
         let inputs = program::given(context.front, &saved, &its.collect::<Vec<_>>())?;
         Ok(Offer { compiled, inputs })
     };

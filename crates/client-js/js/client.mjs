@@ -29,9 +29,21 @@ export class Client {
     return this.#ask({ do: "share-additive", ...request, values: values.map(String) }).messages;
   }
 
-  /** The values of an output, without sign. Throws if what confirms it doesn't fit. */
+  /**
+   * The messages of an input under a mask, for all parties alike; parts are what each party sent of the mask. `range` is
+   * [low, high] of numbers that the plan has shown to be in it. Throws if the mask isn't one: then nothing is to be sent.
+   */
+  shareMasked({ values, range, ...request }) {
+    const ends = range && { range: range.map(String) };
+    return this.#ask({ do: "share-masked", ...request, ...ends, values: values.map(String) }).messages;
+  }
+
+  /**
+   * The values of an output, without sign. Throws if what confirms it doesn't fit, or, where `alone` says whether nobody else
+   * learns it, if a party says something else than others.
+   */
   open(request) {
-    const how = request.confirmations ? "open-confirmed" : "open";
+    const how = request.confirmations ? "open-confirmed" : request.alone === undefined ? "open" : "open-checked";
     return this.#ask({ do: how, ...request }).values.map(BigInt);
   }
 
@@ -56,3 +68,9 @@ export class Client {
 
 /** Numbers with a sign, of so many bits. */
 export const signed = (values, bits) => values.map((value) => BigInt.asIntN(bits, value));
+
+/** The modulus of "prime128". */
+export const PRIME_128 = 2n ** 128n - 159n;
+
+/** Numbers with a sign, modulo an odd number. */
+export const signedModulo = (values, modulus) => values.map((value) => (value > modulus / 2n ? value - modulus : value));

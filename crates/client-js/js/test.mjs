@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { Client, signed } from "./client.mjs";
+import { Client, PRIME_128, signed, signedModulo } from "./client.mjs";
 
 const module = process.env.TACIT_CLIENT_WASM;
 const folder = new URL("../../../vectors/client/", import.meta.url);
@@ -13,11 +13,14 @@ const vectors = readdirSync(folder).map((name) => JSON.parse(readFileSync(new UR
 
 test("there are vectors of each protocol", () => {
   const protocols = vectors.map((vector) => vector.protocol).sort();
-  assert.deepEqual(protocols, ["astra", "astra-malicious", "gmw", "replicated", "replicated-malicious"]);
+  assert.deepEqual(protocols, ["astra", "astra-malicious", "gmw", "mascot", "replicated", "replicated-malicious"]);
 });
 
 // Five numbers of a vector's elements: if these are bits, each number's follow one another, the lowest first.
 const numbers = (elements, { of }) => {
+  if (of === "prime128") {
+    return signedModulo(elements, PRIME_128);
+  }
   if (of !== "bits") {
     return signed(elements, Number(of.replace("ring", "")));
   }
@@ -35,8 +38,8 @@ for (const { protocol, shares, opens } of vectors) {
     const { do: _, ...open } = request;
     assert.deepEqual(numbers(client.open(open), request), [-3000n, 5n, 0n, 49n, -8000n]);
     const { do: way, values, ...share } = shares[0].request;
-    const shared = way === "share" ? client.share.bind(client) : client.shareAdditive.bind(client);
-    assert.deepEqual(shared({ ...share, values: values.map(BigInt) }), shares[0].answer.messages);
+    const ways = { share: "share", "share-additive": "shareAdditive", "share-masked": "shareMasked" };
+    assert.deepEqual(client[ways[way]]({ ...share, values: values.map(BigInt) }), shares[0].answer.messages);
   });
 
   test(`${protocol}: what doesn't fit is no output`, () => {
@@ -44,11 +47,21 @@ for (const { protocol, shares, opens } of vectors) {
     const short = structuredClone(request);
     short.parts[0][0] = short.parts[0][0].slice(2);
     assert.match(client.call(short).error, /another length/);
+    const flip = (text, digit) => text.slice(0, digit) + (parseInt(text[digit], 16) ^ 1).toString(16) + text.slice(digit + 1);
+    // One bit of each element that a party sends of a mask, or of what all say alike.
+    const told = [...shares, ...opens].map(({ request }) => request);
+    for (const one of told.filter((request) => ["share-masked", "open-checked"].includes(request.do))) {
+      for (let digit = 1; digit < one.parts[1][0].length; digit += 32) {
+        const changed = structuredClone(one);
+        changed.parts[1][0] = flip(changed.parts[1][0], digit);
+        assert.match(client.call(changed).error, /doesn't fit its proof|party 1 says something else/);
+      }
+      assert.match(client.call({ ...one, parts: [] }).error, /two at least/);
+    }
     if (request.confirmations === undefined) {
       return;
     }
     // One bit of each component, each acceptance and each digest; another session, plan, output or family.
-    const flip = (text, digit) => text.slice(0, digit) + (parseInt(text[digit], 16) ^ 1).toString(16) + text.slice(digit + 1);
     const changes = [
       (vector) => (vector.session = flip(vector.session, 0)),
       (vector) => (vector.plan = 1),
@@ -73,5 +86,12 @@ test("shares of an input that add up are opened", () => {
   const rest = client.shareAdditive({ input: 3, keys, lane: 0, of: "ring32", values: [-1n, 77n] });
   assert.equal(rest.length, 1);
   assert.deepEqual(signed(client.open({ of: "ring32", count: 2, parts: [rest] }), 32).length, 2);
-  assert.throws(() => client.shareAdditive({ input: 3, keys, lane: 0, of: "ring8", values: [256n] }), /isn't one of 8 bits/);
+  assert.throws(() => client.shareAdditive({ input: 3, keys, lane: 0, of: "ring8", values: [256n] }), /no number modulo 2\^8/);
+});
+
+test("numbers out of their range are told to nobody", () => {
+  const { request } = vectors.find(({ protocol }) => protocol === "mascot").shares[0];
+  const { do: _, values, ...share } = request;
+  assert.deepEqual(share.range, ["-1000", "1000"]);
+  assert.throws(() => client.shareMasked({ ...share, values: [0n, 0n, 0n, 0n, 1001n] }), /outside of its range/);
 });

@@ -352,7 +352,9 @@ impl Walk<'_> {
             && let Some(session) = self.engine.session()
         {
             let words = known.iter().flat_map(|clear| clear.to_words());
-            session.agree(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>(), "public inputs")?;
+            let names: Vec<&str> = declared.iter().map(|input| input.name.as_str()).collect();
+            let what = format!("public inputs ({})", names.join(", "));
+            session.agree(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>(), &what)?;
         }
         Ok(known)
     }

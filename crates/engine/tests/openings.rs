@@ -161,8 +161,8 @@ fn public_inputs_follow_the_others_and_gathers_stay_inside() {
     let (weights, gathered) = (builder.public(FP61, 3), builder.row(FP61, 3));
     let result = builder.row(FP61, 3);
     builder.input(owner, x);
-    builder.public_input(places, Form::Elements);
-    builder.public_input(weights, Form::Elements);
+    builder.public_input("places", places, Form::Elements);
+    builder.public_input("weights", weights, Form::Elements);
     builder.local(Local::Gather { a: x, index: places, block: 1, dst: gathered });
     builder.local(Local::MulPublic { a: gathered, c: Public::Register(weights), dst: result });
     builder.output(result, To::All);
@@ -186,7 +186,7 @@ fn public_inputs_follow_the_others_and_gathers_stay_inside() {
 fn public_inputs_are_there_in_each_walk_and_nothing_is_made_without_them() {
     let mut builder = Builder::new();
     let (weights, shared) = (builder.public(FP61, 3), builder.row(FP61, 3));
-    builder.public_input(weights, Form::Elements);
+    builder.public_input("weights", weights, Form::Elements);
     builder.local(Local::Constant { value: Public::Register(weights), dst: shared });
     builder.output(shared, To::All);
     let plan = Arc::new(builder.finish());

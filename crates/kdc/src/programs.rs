@@ -253,7 +253,7 @@ impl Programs {
     ) -> Result<(), ProgramError> {
         let (mut clocks, mut drawn, mut operands) = (Vec::new(), Vec::new(), Vec::new());
         let public = [requests, circuit.inputs().first().map_or(0, |&bits| bits as usize)];
-        operands.push(build.known("public", &public)?);
+        operands.push(build.known("public", Dtype::Bool, &public, None)?);
         for party in &self.parties {
             if task.tells_clocks() {
                 clocks.push(build.input(party, "clock", Dtype::Bool, &[CLOCK], None)?);

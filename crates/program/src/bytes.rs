@@ -201,7 +201,8 @@ fn put_output(out: &mut Vec<u8>, output: &Output) {
 
 fn put_node(out: &mut Vec<u8>, node: &Node) {
     let entry = node.operation.entry();
-    out.push(entry.code);
+    let numbers = matches!(node.operation, Operation::Known { .. }) && node.ty.kind != Dtype::Bool;
+    out.push(if numbers { operations::KNOWN_NUMBERS } else { entry.code });
     match &node.operation {
         Operation::Input { owner, name } => {
             put_text(out, owner);
@@ -209,6 +210,10 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_type(out, &node.ty);
         }
         Operation::Kept { name } => {
+            put_text(out, name);
+            put_type(out, &node.ty);
+        }
+        Operation::Known { name } if numbers => {
             put_text(out, name);
             put_type(out, &node.ty);
         }
@@ -248,6 +253,7 @@ fn read_node(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeE
         1 => return read_constant(from, builder),
         operations::KEPT => return read_kept(from, builder),
         operations::KNOWN => return read_known(from, builder),
+        operations::KNOWN_NUMBERS => return read_known_numbers(from, builder),
         _ => {}
     }
     let Some(operation) = operations::read(code, from)? else {
@@ -283,7 +289,14 @@ fn read_kept(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeE
 
 fn read_known(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
     let (name, shape) = (from.text("name")?, from.dims()?);
-    builder.known(&name, &shape)?;
+    builder.known(&name, Dtype::Bool, &shape, None)?;
+    Ok(())
+}
+
+fn read_known_numbers(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
+    let name = from.text("name")?;
+    let (kind, shape, range) = read_type(from, builder)?;
+    builder.known(&name, kind, &shape, Some(range))?;
     Ok(())
 }
 

@@ -363,12 +363,6 @@ pub enum Fault {
         /// The name.
         name: String,
     },
-    /// What all parties know, where a secret is due.
-    #[error("`{operation}` takes no public inputs: they are operands of circuits, whole")]
-    Known {
-        /// The operation.
-        operation: &'static str,
-    },
     /// A constant that its dtype can't hold.
     #[error("the constant can't be used here: {0}")]
     Constant(ValueError),

@@ -180,7 +180,7 @@ pub(crate) fn copied(
             build.input(&owner_of(owner), name, kind, shape, Some(node.ty.range))
         }
         Operation::Kept { name } => build.kept(name, kind, shape, Some(node.ty.range)),
-        Operation::Known { name } => build.known(name, shape),
+        Operation::Known { name } => build.known(name, kind, shape, Some(node.ty.range)),
         Operation::Constant(raw) => build.public(kind, shape.clone(), raw.to_vec()),
         operation => {
             let operands: Vec<NodeId> = node.operands.iter().map(operand).collect();

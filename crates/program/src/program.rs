@@ -175,9 +175,21 @@ impl Program {
             let Operation::Known { name } = operation else {
                 unreachable!("what is known is made by its operation");
             };
-            KnownType { name: name.clone(), shape: ty.shape.clone() }
+            KnownType { name: name.clone(), kind: ty.kind, shape: ty.shape.clone(), range: ty.range }
         };
         self.known.iter().map(declared).collect()
+    }
+
+    /// All that a run is given, in order: its inputs, and then what all parties know, as inputs whose owner is called `all`.
+    pub fn given(&self) -> Vec<InputType> {
+        let known = self.known().into_iter().map(|KnownType { name, kind, shape, range }| InputType {
+            owner: "all".to_owned(),
+            name,
+            kind,
+            shape,
+            range,
+        });
+        self.input_types().into_iter().chain(known).collect()
     }
 
     /// What the parties keep of it, in the order in which the program says so.

@@ -19,13 +19,17 @@ pub struct InputType {
     pub range: Range,
 }
 
-/// Bools that all parties hold ([`crate::Builder::known`]).
+/// What all parties have to hold ([`crate::Builder::known`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownType {
-    /// What the program calls them.
+    /// What the program calls it.
     pub name: String,
+    /// What its elements are.
+    pub kind: Dtype,
     /// Lengths of the axes.
     pub shape: Vec<usize>,
+    /// What raw elements may be.
+    pub range: Range,
 }
 
 /// What a recipient gets.

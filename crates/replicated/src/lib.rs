@@ -125,7 +125,8 @@ impl Protocol for Replicated {
             .with(Feature::Compose)
             .with(Feature::Keep)
             .with(Feature::Guard)
-            .with(Feature::PublicInputs);
+            .with(Feature::PublicInputs)
+            .with(Feature::PublicSteps);
         match self.zero_sharing {
             ZeroSharing::Computational => all.with_shuffle(PARTIES as u8).with_sorts(),
             ZeroSharing::InformationTheoretic => all,

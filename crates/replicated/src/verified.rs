@@ -208,7 +208,8 @@ impl Protocol for ReplicatedMalicious {
                 .or_bits(TRAFFIC),
             // Numbers are bits where products have no proof.
             Challenges::FiatShamir => {
-                Capabilities::BITS.with(Feature::Keep).with(Feature::Guard).with(Feature::PublicInputs)
+                let bits = Capabilities::BITS.with(Feature::Keep).with(Feature::Guard);
+                bits.with(Feature::PublicInputs).with(Feature::PublicSteps)
             }
         }
     }

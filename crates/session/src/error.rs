@@ -45,7 +45,7 @@ pub enum Error {
         /// Whose are different.
         peer: String,
         /// What differs.
-        what: &'static str,
+        what: String,
     },
     /// What was seen can't be, if everybody follows the protocol. Who is at fault can't be known.
     #[error("{what}; somebody deviated from the protocol, and the session is closed for good")]

@@ -287,11 +287,11 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Differs`] if a party was given another; those of links.
-    pub fn agree(&mut self, value: &[u8], what: &'static str) -> Result<(), Error> {
+    pub fn agree(&mut self, value: &[u8], what: &str) -> Result<(), Error> {
         let echo = self.echoes;
         self.echoes += 1;
         let Some(party) = self.unlike(control(step::ECHO, echo), value)? else { return Ok(()) };
-        let error = Error::Differs { peer: self.name(party).to_owned(), what };
+        let error = Error::Differs { peer: self.name(party).to_owned(), what: what.to_owned() };
         self.mesh.abort(&error.to_string());
         Err(error)
     }

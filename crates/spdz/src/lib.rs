@@ -28,7 +28,10 @@ pub static MASCOT: Additive = Additive {
         security: Security::MaliciousAbort,
         source: "Damgard et al. 2012, Keller et al. 2016",
     },
-    capabilities: Capabilities::masked_opening(Field::Fp128).with(Feature::Keep).with(Feature::Guard),
+    capabilities: Capabilities::masked_opening(Field::Fp128)
+        .with(Feature::Keep)
+        .with(Feature::Guard)
+        .with(Feature::PublicInputs),
     fields: &FIELDS,
     preprocessing: &Mascot,
 };

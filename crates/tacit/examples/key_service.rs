@@ -41,7 +41,7 @@ fn issue() -> Result<Arc<Compiled>, Failure> {
     let mut build = Builder::new();
     let keys = build.kept("keys", Dtype::Bool, &[2, BITS], None)?;
     let [p0, p1, p2] = SERVERS.map(|server| build.input(server, "part", Dtype::Bool, &[BITS], None));
-    let number = build.known("number", &[BITS])?;
+    let number = build.known("number", Dtype::Bool, &[BITS], None)?;
     let session = build.xor(p0?, p1?)?;
     let session = build.xor(session, p2?)?;
     for row in [0, 1] {

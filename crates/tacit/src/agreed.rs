@@ -4,7 +4,7 @@
 use crate::compiled::Compiled;
 use std::path::Path;
 use tacit_program::plan::To;
-use tacit_program::{Dtype, Range, Source};
+use tacit_program::{Dtype, InputType, Range, Source};
 use tacit_session::ProgramStep;
 
 /// As many inputs, and as many outputs, are told to others.
@@ -32,16 +32,18 @@ impl Compiled {
 
 /// The inputs in words: names, owners, types, shapes and ranges.
 pub(crate) fn inputs(compiled: &Compiled) -> Vec<String> {
-    let inputs = compiled.inputs().iter();
-    let known = compiled.known().into_iter();
-    let known = known.map(|known| format!("{} of all parties: bool {:?}", known.name, known.shape));
-    inputs
-        .map(|input| {
-            let (kind, shape) = (input.kind, &input.shape);
-            format!("{} of {}: {kind} {shape:?}{}", input.name, input.owner, range(kind, input.range))
-        })
-        .chain(known)
-        .collect()
+    let own = compiled.inputs().len();
+    let words = |(at, input): (usize, InputType)| {
+        let owner = if at < own { &input.owner } else { "all parties" };
+        format!(
+            "{} of {owner}: {} {:?}{}",
+            input.name,
+            input.kind,
+            input.shape,
+            range(input.kind, input.range)
+        )
+    };
+    compiled.given().into_iter().enumerate().map(words).collect()
 }
 
 /// The outputs in words, with who learns them.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan, PublicInput};
 use tacit_program::{
-    Capabilities, Data, InputType, Instances, KnownType, Lowered, OutputType, Program, ProgramError, Source,
-    Value, decode, encode, first_difference, lower, lower_for_debug,
+    Capabilities, InputType, Instances, KnownType, Lowered, OutputType, Program, ProgramError, Source, Value,
+    decode, encode, first_difference, lower, lower_for_debug,
 };
 use tacit_session::ProgramStep;
 
@@ -296,18 +296,15 @@ impl Compiled {
     /// # Errors
     /// [`Error::Refused`] if it isn't as declared.
     pub(crate) fn encode_known(&self, known: usize, value: &Value) -> Result<Clear, Error> {
-        let PublicInput { reg, form, .. } = self.plan.public_inputs[known];
-        let KnownType { name, shape } = self.known().swap_remove(known);
-        let Value { shape: given, data: Data::Bool(bits) } = value else {
-            return Err(Error::Refused(format!("public input {name:?} is of bools")));
-        };
-        if *given != shape {
-            return Err(Error::Refused(format!(
-                "public input {name:?} has shape {shape:?}, and not {given:?}"
-            )));
-        }
-        let words: Vec<u64> = bits.iter().map(|&bit| bit.into()).collect();
-        Ok(Clear::from_elements(self.plan.register(reg).domain, form, &words))
+        let PublicInput { name, reg, form, .. } = &self.plan.public_inputs[known];
+        let words = encode(&self.given()[self.inputs().len() + known], value)
+            .map_err(|error| Error::Refused(format!("public input {name:?}: {error}")))?;
+        Ok(Clear::from_elements(self.plan.register(*reg).domain, *form, &words))
+    }
+
+    /// All that a run is given, in order: its inputs, and then what all parties know, as inputs whose owner is called `all`.
+    pub fn given(&self) -> Vec<InputType> {
+        self.program.given()
     }
 
     /// Encodes one value: checks its shape, type and range.
@@ -389,7 +386,7 @@ impl Compiled {
     pub(crate) fn compare(&self, values: &[Value], outputs: &[Option<Clear>]) -> Result<(), Error> {
         self.check_count(values.len())?;
         let inputs: Result<Vec<Vec<u64>>, _> =
-            self.inputs().iter().zip(values).map(|(declared, value)| encode(declared, value)).collect();
+            self.given().iter().zip(values).map(|(declared, value)| encode(declared, value)).collect();
         let revealed = outputs.iter().zip(&self.plan.outputs);
         let words: Vec<Vec<u64>> =
             revealed.filter_map(|(clear, output)| Some(clear.as_ref()?.to_elements(output.form))).collect();

@@ -155,7 +155,14 @@ impl Endpoint {
         let inputs: Vec<Option<Clear>> =
             compiled.inputs().iter().enumerate().map(encode).collect::<Result<_, _>>()?;
         if me >= self.parties.len() {
-            return Ok(inputs);
+            let given = values.iter().skip(inputs.len()).position(Option::is_some);
+            return match given.map(|at| compiled.known().swap_remove(at).name) {
+                Some(known) => Err(Error::Refused(format!(
+                    "public input {known:?} is what all parties give, and this is {}, a client",
+                    name()
+                ))),
+                None => Ok(inputs),
+            };
         }
         let known = compiled.known().into_iter().enumerate().map(|(at, declared)| {
             let value = values.get(inputs.len() + at).copied().flatten().ok_or_else(|| {

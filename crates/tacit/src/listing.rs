@@ -3,7 +3,7 @@
 use crate::agreed;
 use crate::compiled::Compiled;
 use std::fmt::{self, Write};
-use tacit_program::{NodeId, Operation, Program};
+use tacit_program::{Node, NodeId, Operation, Program};
 
 /// As many characters of an operation's parameters are shown.
 const SHOWN: usize = 100;
@@ -18,17 +18,18 @@ impl Compiled {
         operations(self.program())
     }
 
-    /// What [`Self::operations_in_words`] calls each input.
-    pub fn input_numbers(&self) -> Vec<String> {
-        inputs(self.program())
+    /// What [`Self::operations_in_words`] calls each input, and then what all parties know.
+    pub fn given_numbers(&self) -> Vec<String> {
+        given(self.program())
     }
 }
 
-/// A line for each node but inputs: its number, what it does with which other ones, what it is, and the line of the user's
-/// program. Names and sources are as they stand in the program: whoever writes them to a terminal escapes them.
+/// A line for each node but those that a run is given: its number, what it does with which other ones, what it is, and the line of
+/// the user's program. Names and sources are as they stand in the program: whoever writes them to a terminal escapes them.
 fn operations(program: &Program) -> Vec<String> {
     let made = program.nodes().iter().enumerate();
-    let made = made.filter(|(_, node)| !matches!(node.operation, Operation::Input { .. }));
+    let is_given = |node: &Node| matches!(node.operation, Operation::Input { .. } | Operation::Known { .. });
+    let made = made.filter(|(_, node)| !is_given(node));
     made.map(|(number, node)| {
         let operands: Vec<String> = node.operands.iter().map(|id| format!("%{}", id.number())).collect();
         let (ty, range) = (&node.ty, agreed::range(node.ty.kind, node.ty.range));
@@ -41,9 +42,12 @@ fn operations(program: &Program) -> Vec<String> {
     .collect()
 }
 
-/// The operations that inputs are, to be named beside the others.
-fn inputs(program: &Program) -> Vec<String> {
-    program.inputs().iter().map(|id| format!("%{}", id.number())).collect()
+/// The operations that a run is given, to be named beside the others: inputs, and then what all parties know.
+fn given(program: &Program) -> Vec<String> {
+    let known = program.nodes().iter().zip(0..);
+    let known = known.filter(|(node, _)| matches!(node.operation, Operation::Known { .. }));
+    let inputs = program.inputs().iter().map(|id| id.number());
+    inputs.chain(known.map(|(_, number)| number)).map(|number| format!("%{number}")).collect()
 }
 
 /// What an operation is called, and its parameters.
@@ -102,7 +106,7 @@ mod tests {
         let mean = builder.divide(sum, &Value { shape: vec![], data: Data::Float(vec![4.5]) }).unwrap();
         builder.reveal(mean, Recipient::All).unwrap();
         let program = builder.finish().unwrap();
-        assert_eq!(inputs(&program), ["%0"]);
+        assert_eq!(given(&program), ["%0"]);
         let lines = operations(&program);
         assert_eq!(
             lines[0],

@@ -161,7 +161,9 @@ pub(crate) fn given<'a>(lanes: &[Endpoint], inputs: &[&'a [Value]]) -> Result<Ve
                 |input: &tacit_program::plan::InputOp| endpoint.participants.endpoint(input.owner) == me;
             let inputs = endpoint.compiled.plan().inputs.iter();
             let own = values.iter().zip(inputs).map(|(value, input)| gives(input).then_some(value));
-            let known = values.iter().skip(endpoint.compiled.inputs().len()).map(Some);
+            let is_party = me < endpoint.parties.len();
+            let known = values.iter().skip(endpoint.compiled.inputs().len());
+            let known = known.map(|value| is_party.then_some(value));
             own.chain(known).collect()
         };
         Given::Values(lanes.iter().zip(inputs).map(of_lane).collect())

@@ -4,13 +4,13 @@
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
-use tacit::program::{Builder, Dtype, Range, Recipient};
+use tacit::program::{Builder, Dtype, Modulus, Range, Recipient};
 use tacit::{Compiled, Protocol};
 use tacit_client::components::{Binding, component_digest};
 use tacit_client::vector::row;
 use tacit_client::wire::vector_of;
 use tacit_engine::{Clear, wire};
-use tacit_program::plan::{Domain, Plan, Width};
+use tacit_program::plan::{Domain, Plan, To, Width};
 use tacit_testkit::{Case, Delivery, Draws};
 use tacit_wire::step;
 
@@ -36,6 +36,17 @@ fn program() -> Arc<Compiled> {
     Compiled::new(build.finish().unwrap()).unwrap()
 }
 
+/// All learn sums of Alice's numbers and a party's: numbers that are only added need not be shown to be in their range.
+fn sums() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let small = Range::new(-1000, 1000);
+    let x = build.input("alice", "x", Dtype::Int, &[5], small).unwrap();
+    let y = build.input("P0", "y", Dtype::Int, &[5], small).unwrap();
+    let sum = build.add(x, y).unwrap();
+    build.reveal(sum, Recipient::All).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
 fn hex(bytes: &[u8]) -> String {
     let digit = |digit: u8| char::from_digit(digit.into(), 16);
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(digit).collect()
@@ -48,8 +59,15 @@ fn kind(domain: Domain) -> &'static str {
         Domain::Ring(Width::W16) => "ring16",
         Domain::Ring(Width::W32) => "ring32",
         Domain::Ring(Width::W64) => "ring64",
+        Domain::Modular(Modulus::Prime128) => "prime128",
         Domain::Modular(_) => panic!("no such register here"),
     }
+}
+
+/// Elements as numbers without sign.
+fn decimal(values: &Clear) -> Vec<String> {
+    let number = |limbs: &[u64]| limbs.iter().rev().fold(0, |high, &low| high << 64 | u128::from(low));
+    values.to_words().chunks(values.domain().limbs()).map(|limbs| number(limbs).to_string()).collect()
 }
 
 fn call(request: &Json) -> Json {
@@ -65,7 +83,7 @@ fn messages(trace: &[Delivery], is_it: impl Fn(&&Delivery) -> bool) -> Vec<Vec<u
 
 /// How an input was shared: the request, and what was sent. Which seed is for which component the messages tell.
 fn shared(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
-    let (shape, words) = (plan.register(plan.inputs[input as usize].reg), values.to_words());
+    let shape = plan.register(plan.inputs[input as usize].reg);
     let is_seed = |delivery: &&Delivery| {
         delivery.at.part == step::SEED && [delivery.from, delivery.to].contains(&ALICE)
     };
@@ -84,8 +102,10 @@ fn shared(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
     let sent = json!({"messages": sent[0].iter().map(|message| hex(message)).collect::<Vec<_>>()});
     let pairs = seeds.iter().flat_map(|one| seeds.iter().map(move |other| [one, other]));
     let request = |seeds: [&String; 2]| {
-        let values: Vec<String> = words.iter().map(ToString::to_string).collect();
-        json!({"do": "share", "input": input, "seeds": seeds, "lane": 0, "of": kind(shape.domain), "values": values})
+        json!({
+            "do": "share", "input": input, "seeds": seeds, "lane": 0, "of": kind(shape.domain),
+            "values": decimal(values)
+        })
     };
     let request = pairs.map(request).find(|request| call(request) == sent);
     json!({"request": request.expect("two seeds give what was sent"), "answer": sent})
@@ -110,13 +130,59 @@ fn shared_additively(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear
     };
     assert!((1..ALICE).all(|party| sent(party).is_empty()), "others have their shares by their streams");
     let sent = json!({"messages": sent(0).iter().map(|message| hex(message)).collect::<Vec<_>>()});
-    let values: Vec<String> = values.to_words().iter().map(ToString::to_string).collect();
     let keys: Vec<String> = (1..ALICE).map(key).collect();
     let request = json!({
-        "do": "share-additive", "input": input, "keys": keys, "lane": 0, "of": kind(shape.domain), "values": values
+        "do": "share-additive", "input": input, "keys": keys, "lane": 0, "of": kind(shape.domain),
+        "values": decimal(values)
     });
     assert_eq!(call(&request), sent);
     json!({"request": request, "answer": sent})
+}
+
+/// What each party sent of an input, or of an output.
+fn parts(trace: &[Delivery], part: u16, op: u32) -> Vec<Vec<String>> {
+    let from = |party: usize| {
+        let is_it = move |delivery: &&Delivery| {
+            (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (party, ALICE, part, op)
+        };
+        messages(trace, is_it).iter().map(|message| hex(message)).collect()
+    };
+    (0..ALICE).map(from).collect()
+}
+
+/// How an input was shared under a mask: the request, and what all parties were sent.
+fn shared_masked(trace: &[Delivery], plan: &Plan, input: u32, values: &Clear) -> Json {
+    let declared = &plan.inputs[input as usize];
+    let sent = |to: usize| {
+        let is_it = move |delivery: &&Delivery| {
+            (delivery.from, delivery.to, delivery.at.part, delivery.at.op) == (ALICE, to, step::INPUT, input)
+        };
+        messages(trace, is_it)
+    };
+    assert!((1..ALICE).all(|party| sent(party) == sent(0)), "all parties are told the same");
+    let sent = json!({"messages": sent(0).iter().map(|message| hex(message)).collect::<Vec<_>>()});
+    let mut request = json!({
+        "do": "share-masked", "input": input, "of": kind(plan.register(declared.reg).domain),
+        "values": decimal(values), "parts": parts(trace, step::INPUT, input)
+    });
+    if let Some(range) = plan.proved_range(declared) {
+        request["range"] = json!([range.lo().to_string(), range.hi().to_string()]);
+    }
+    assert_eq!(call(&request), sent);
+    json!({"request": request, "answer": sent})
+}
+
+/// How an output that all parties say alike was opened: the request, and what came out.
+fn opened_checked(trace: &[Delivery], plan: &Plan, output: u32, _: &str, learnt: &Clear) -> Json {
+    let (declared, shape) =
+        (&plan.outputs[output as usize], plan.register(plan.outputs[output as usize].reg));
+    let request = json!({
+        "do": "open-checked", "of": kind(shape.domain), "count": shape.cols,
+        "alone": matches!(declared.to, To::One(_)), "parts": parts(trace, step::OUTPUT, output)
+    });
+    let answer = json!({"values": decimal(learnt)});
+    assert_eq!(call(&request), answer);
+    json!({"request": request, "answer": answer})
 }
 
 /// How an output was opened: the request, and what came out.
@@ -155,11 +221,47 @@ fn opened(trace: &[Delivery], plan: &Plan, output: u32, family: &str, learnt: &C
             "of": elements, "count": count, "parts": texts, "confirmations": confirmations
         })
     };
-    let values: Vec<String> = learnt.to_words().iter().map(ToString::to_string).collect();
-    let answer = json!({"values": values});
+    let answer = json!({"values": decimal(learnt)});
     assert_eq!(call(&request), answer);
     json!({"request": request, "answer": answer})
 }
+
+/// The numbers of a program's inputs.
+fn numbers(numbers: [i64; 5]) -> Vec<u64> {
+    numbers.map(|number| number as u64).to_vec()
+}
+
+/// A program's run of a protocol of three parties: how Alice's inputs were shared, and what she learnt was opened.
+fn run(
+    (name, family): (&str, &str),
+    program: &Arc<Compiled>,
+    inputs: &[Vec<u64>],
+    alices: &[u32],
+) -> [Vec<Json>; 2] {
+    let protocol: &'static Arc<dyn Protocol> = Box::leak(Box::new(tacit::protocol(name).unwrap()));
+    let plan = program.for_protocol(&**protocol).unwrap().plan().as_ref().clone();
+    let case = Case::new(&**protocol, 3, plan, inputs);
+    let run = case.run(&Draws::fixed(1));
+    let outcomes = run.outcomes();
+    let trace = run.trace.deliveries();
+    let (shared, opened): (Shared, Opened) = match name {
+        "gmw" => (shared_additively, opened),
+        "mascot" => (shared_masked, opened_checked),
+        _ => (shared, opened),
+    };
+    let share = |&input: &u32| shared(trace, &case.plan, input, &case.inputs[input as usize]);
+    let open = |output: u32| {
+        let learnt = outcomes[ALICE].outputs[output as usize].as_ref().unwrap();
+        opened(trace, &case.plan, output, family, learnt)
+    };
+    [alices.iter().map(share).collect(), (0..case.plan.outputs.len() as u32).map(open).collect()]
+}
+
+/// How an input was shared, of a run's messages.
+type Shared = fn(&[Delivery], &Plan, u32, &Clear) -> Json;
+
+/// How an output was opened, of a run's messages and the protocol's family.
+type Opened = fn(&[Delivery], &Plan, u32, &str, &Clear) -> Json;
 
 #[test]
 fn a_clients_half_without_io_makes_the_bytes_of_a_run() {
@@ -170,25 +272,16 @@ fn a_clients_half_without_io_makes_the_bytes_of_a_run() {
         ("astra", "astra"),
         ("astra-malicious", "astra"),
         ("gmw", "gmw"),
+        ("mascot", "mascot"),
     ] {
-        let protocol: &'static Arc<dyn Protocol> = Box::leak(Box::new(tacit::protocol(name).unwrap()));
-        let compiled = program().for_protocol(&**protocol).unwrap();
-        let plan = compiled.plan().as_ref().clone();
-        let inputs = [
-            [-1000_i64, -1, 0, 7, 1000].map(|x| x as u64).to_vec(),
-            [3_i64, -5, 6, 7, -8].map(|x| x as u64).to_vec(),
-            vec![1, 0, 1, 1, 1],
-        ];
-        let case = Case::new(&**protocol, 3, plan, &inputs);
-        let run = case.run(&Draws::fixed(1));
-        let outcomes = run.outcomes();
-        let trace = run.trace.deliveries();
-        let shared = if name == "gmw" { shared_additively } else { shared };
-        let shares: Vec<Json> =
-            [0, 2].map(|input| shared(trace, &case.plan, input, &case.inputs[input as usize])).to_vec();
-        let learnt = |output: u32| outcomes[ALICE].outputs[output as usize].as_ref().unwrap();
-        let opens: Vec<Json> =
-            (0..2).map(|output| opened(trace, &case.plan, output, family, learnt(output))).collect();
+        let [x, y] = [numbers([-1000, -1, 0, 7, 1000]), numbers([3, -5, 6, 7, -8])];
+        let inputs = [x.clone(), y.clone(), vec![1, 0, 1, 1, 1]];
+        let [mut shares, mut opens] = run((name, family), &program(), &inputs, &[0, 2]);
+        if name == "mascot" {
+            let [more_shares, more_opens] = run((name, family), &sums(), &[x, y], &[0]);
+            shares.extend(more_shares);
+            opens.extend(more_opens);
+        }
         let vector = json!({"protocol": name, "shares": shares, "opens": opens});
         let text = serde_json::to_string_pretty(&vector).unwrap() + "\n";
         let path = folder.join(format!("{name}.json"));

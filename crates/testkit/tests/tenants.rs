@@ -141,8 +141,8 @@ fn opened_numbers(modulus: Modulus) -> Plan {
     let [x, mask, masked, scaled, product, square, raised, gathered, bits, squared, zero, last] = secrets;
     let [known, places, opened, seen] = [(); 4].map(|()| build.public(modulus.domain(), COLS));
     build.input(owner, x);
-    build.public_input(known, Form::Elements);
-    build.public_input(places, Form::Elements);
+    build.public_input("known", known, Form::Elements);
+    build.public_input("places", places, Form::Elements);
     build.interact(OpKind::Random { dst: mask, bits: false });
     build.interact(OpKind::Random { dst: bits, bits: true });
     build.local(Local::Add { a: x, b: mask, dst: masked });
@@ -172,7 +172,7 @@ fn opened_bits() -> Plan {
     let [known, opened, seen] = [(); 3].map(|()| build.public(Domain::Bits, COLS));
     let row = |reg: Reg| plan::Rows::one(reg, 0);
     build.input(owner, x);
-    build.public_input(known, Form::Elements);
+    build.public_input("known", known, Form::Elements);
     build.interact(OpKind::Random { dst: mask, bits: false });
     build.interact(OpKind::Random { dst: bits, bits: true });
     build.local(Local::Xor { a: row(x), b: row(mask), dst: row(masked) });

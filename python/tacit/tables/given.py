@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tacit._plan import ALL
 from tacit._values import public
 from tacit.errors import InputError
 from tacit.tables.encode import encoded
@@ -55,7 +56,7 @@ def titles(inputs: Sequence[Input], tables: Sequence[Schema]) -> list[str]:
     names = (
         f"table {table_of[one.name].name} of {one.owner}"
         if one.name in table_of
-        else f"{one.name} of {one.owner}"
+        else f"{one.name} of {'all parties' if one.owner == ALL else one.owner}"
         for one in inputs
     )
     return list(dict.fromkeys(names))

@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
     /// This party's configuration
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: PathBuf,
-    /// The values of an input that this party gives, the same in every run of each program that has it
+    /// The values of an input that this party gives, or that all parties do, the same in every run of each program that has it
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
     #[command(flatten)]

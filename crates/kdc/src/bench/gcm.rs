@@ -206,7 +206,7 @@ fn program(
     let make = || -> Result<_, ProgramError> {
         let mut build = Builder::new();
         let width = circuit.inputs().first().map_or(0, |&bits| bits as usize);
-        let mut operands = vec![build.known("public", &[count, width])?];
+        let mut operands = vec![build.known("public", Dtype::Bool, &[count, width], None)?];
         for party in parties.iter().filter(|_| draws) {
             operands.push(build.input(party, "drawn", Dtype::Bool, &[count, BITS], None)?);
         }

@@ -68,8 +68,10 @@ fn logins(parties: &[String], count: usize) -> Result<Arc<Compiled>, Failure> {
     let program = || -> Result<_, ProgramError> {
         let mut build = Builder::new();
         let width = 8 * BLOCK * all_blocks();
-        let mut operands =
-            vec![build.known("counters", &[count, width])?, build.known("texts", &[count, width])?];
+        let mut operands = vec![
+            build.known("counters", Dtype::Bool, &[count, width], None)?,
+            build.known("texts", Dtype::Bool, &[count, width], None)?,
+        ];
         for party in parties {
             operands.push(build.input(party, "drawn", Dtype::Bool, &[count, 8 * BLOCK], None)?);
         }

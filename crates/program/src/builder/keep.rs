@@ -40,7 +40,6 @@ impl Builder {
     /// [`Fault::KeptTwice`] for a second one of the name; [`Fault::TooMany`] where `uses` names too much.
     pub fn keep(&mut self, id: NodeId, name: &str, uses: Uses) -> Result<(), ProgramError> {
         self.type_of(id)?;
-        self.refuse_known("keep", id)?;
         self.kept_name(name)?;
         for learner in uses.learners.iter().flatten() {
             self.named("a role", learner)?;

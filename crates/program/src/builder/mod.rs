@@ -223,7 +223,6 @@ impl Builder {
     /// Lets `to` learn a value. Outputs come in the order in which they are revealed.
     pub fn reveal(&mut self, id: NodeId, to: Recipient) -> Result<(), ProgramError> {
         self.type_of(id)?;
-        self.refuse_known("reveal", id)?;
         if let Recipient::Role(name) = &to {
             self.named("a role", name)?;
         }
@@ -302,7 +301,6 @@ impl Builder {
     /// Adds a node, or its value where all operands are public.
     pub(crate) fn push(&mut self, operation: Operation, operands: &[NodeId]) -> Result<NodeId, ProgramError> {
         let ty = self.infer(&operation, operands)?;
-        self.refuse_known_in(&operation, operands, &ty)?;
         if ty.secret {
             return self.append(operation, operands.to_vec(), ty);
         }
@@ -318,7 +316,6 @@ impl Builder {
         operands: &[NodeId],
     ) -> Result<Option<NodeId>, ProgramError> {
         let ty = self.infer(&operation, operands)?;
-        self.refuse_known_in(&operation, operands, &ty)?;
         if ty.secret { self.append(operation, operands.to_vec(), ty).map(Some) } else { Ok(None) }
     }
 

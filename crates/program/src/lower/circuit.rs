@@ -45,12 +45,18 @@ impl Lowering<'_> {
         let ty = self.ty(id);
         let instances: usize = batch.iter().product();
         if ty.len() == width && instances != 1 {
-            let one = self.term(id, &ty.shape, Domain::Bits);
-            Operand::Same(self.operand_register(&one))
+            Operand::Same(self.operand_bits(id, &ty.shape))
         } else {
-            let all = self.term(id, &[batch, &[width]].concat(), Domain::Bits);
-            Operand::Each(self.operand_register(&all))
+            Operand::Each(self.operand_bits(id, &[batch, &[width]].concat()))
         }
+    }
+
+    fn operand_bits(&mut self, id: NodeId, shape: &[usize]) -> Reg {
+        if let Some(known) = self.known_elements(id, shape) {
+            return known;
+        }
+        let bits = self.term(id, shape, Domain::Bits);
+        self.operand_register(&bits)
     }
 }
 

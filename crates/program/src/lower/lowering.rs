@@ -52,6 +52,8 @@ pub(super) struct Lowering<'a> {
     pub(super) slab_bits: usize,
     /// What has to be there before the elements of others are brought into order: the slab before.
     pub(super) slab: Option<Reg>,
+    /// Public inputs, by the registers that hold sharings of them.
+    pub(super) known: HashMap<Reg, Reg>,
     /// Bits that were turned into numbers.
     pub(super) injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
@@ -93,6 +95,7 @@ impl<'a> Lowering<'a> {
             numbers: vec![None; program.nodes().len()],
             slab_bits: SLAB_BITS,
             slab: None,
+            known: HashMap::new(),
             injected: HashMap::new(),
             signs: HashMap::new(),
             rectified: Rectified::default(),
@@ -186,7 +189,7 @@ impl<'a> Lowering<'a> {
         if layout.is_whole(from.cols) {
             return reg;
         }
-        let dst = self.fresh(from.domain, layout.len());
+        let dst = self.fresh_as(reg, from.domain, layout.len());
         if let Some(before) = self.slab {
             self.plan.after(dst, before);
         }

@@ -22,6 +22,7 @@
 //! | `sort` | orders by keys |
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
+//! | `known` | what all parties know |
 //!
 //! `weight` chooses between rings and bits where a protocol has both, and `spread` bounds what a plan holds of public values.
 
@@ -32,6 +33,7 @@ mod conv;
 mod fused;
 mod guard;
 mod keep;
+mod known;
 mod lowering;
 mod number;
 mod numbers;
@@ -50,7 +52,7 @@ mod weight;
 mod zeroed;
 
 use crate::capabilities::{Capabilities, Feature, Numbers};
-use crate::error::{Fault, ProgramError, Source};
+use crate::error::{ProgramError, Source};
 use crate::expand::Expanded;
 use crate::node::{Node, NodeId};
 use crate::operations::{Operation, Rounding};
@@ -95,8 +97,9 @@ impl Lowered {
 /// numbers outside the range is what circuits make of them, modulo powers of two, and nothing else goes wrong.
 ///
 /// # Errors
-/// [`Fault::NotOffered`] at the line of an operation for which the protocol has no means; [`Fault::TooMany`] at the
-/// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
+/// [`Fault::NotOffered`](crate::Fault::NotOffered) at the line of an operation for which the protocol has no means;
+/// [`Fault::TooMany`](crate::Fault::TooMany) at the line with which public values, repeated to the shapes of the secrets that they
+/// meet, become too many.
 pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
     lowered(program, capabilities, false)
 }
@@ -222,17 +225,6 @@ impl Lowering<'_> {
         if self.holds_ranges { numbers::within::held(self, reg, ty.range) } else { reg }
     }
 
-    /// What all parties hold, for circuits.
-    fn public_input(&mut self, id: NodeId, ty: &Type) -> Reg {
-        // All secrets are revealed of a debug run, and in fields bits are numbers: neither is worth a way of its own.
-        if self.debug || self.capabilities.numbers.field().is_some() {
-            self.refuse(|operation| Fault::NotOffered { operation, missing: "public inputs of circuits" });
-        }
-        let reg = self.plan.public(self.domain(id), ty.len());
-        self.plan.public_input(reg, self.form(id));
-        reg
-    }
-
     /// The plan's steps for one secret node, and where its elements are then.
     fn node(&mut self, id: NodeId, node: &Node) -> View {
         let Node { operation, operands, ty, .. } = node;
@@ -248,7 +240,7 @@ impl Lowering<'_> {
                 self.plan.kept(name, reg, self.form(id));
                 reg
             }
-            Operation::Known { .. } => self.public_input(id, ty),
+            Operation::Known { name } => self.public_input(id, name, domain, ty.len(), self.form(id)),
             Operation::Constant(_) => unreachable!("a constant is public"),
             Operation::State { .. }
             | Operation::Step
@@ -260,6 +252,9 @@ impl Lowering<'_> {
             | Operation::SortToo
             | Operation::Within { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Assume { .. } => self.assumed(id, operands[0], ty),
+            Operation::Mul | Operation::And if let Some(product) = self.by_known(operands, shape, domain) => {
+                product
+            }
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
                 let result = match operation {

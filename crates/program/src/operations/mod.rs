@@ -236,9 +236,9 @@ pub enum Operation {
         /// What the program calls it. Each run says which kept value it is.
         name: String,
     },
-    /// Bools that all parties hold, and that each run says.
+    /// What all parties hold, and each run says.
     Known {
-        /// What the program calls them.
+        /// What the program calls it.
         name: String,
     },
     /// The number with the same raw value and more fraction bits, or fewer: the number is divided by 2^by.
@@ -324,7 +324,7 @@ impl Operation {
             Self::SortToo => sort::sort_too(),
             Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => declared("kept", KEPT),
-            Self::Known { .. } => declared("known", KNOWN),
+            Self::Known { .. } => declared("public", KNOWN),
             Self::Raw { by } => functions::raw(*by),
             Self::Ratio { by, bits } => functions::ratio(*by, *bits),
             Self::Root { by } => functions::root(*by),
@@ -342,8 +342,11 @@ fn declared(name: &'static str, code: u8) -> Entry<'static> {
 /// The code of [`Operation::Kept`].
 pub(crate) const KEPT: u8 = 50;
 
-/// The code of [`Operation::Known`].
+/// The code of [`Operation::Known`], of bools.
 pub(crate) const KNOWN: u8 = 90;
+
+/// Its code for numbers, whose type is written.
+pub(crate) const KNOWN_NUMBERS: u8 = 91;
 
 /// An operation of a code, with its parameters; `None` for a code that none has. What is declared (inputs, kept values and
 /// constants) is read elsewhere.

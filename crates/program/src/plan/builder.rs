@@ -204,14 +204,14 @@ impl Builder {
         self.inputs.push(InputOp { owner, reg, form, range, node: self.node });
     }
 
-    /// A value that all parties hold, into the public register `reg`, where its elements have this form.
+    /// A value that all parties hold and the program calls `name`, into the public register `reg`, where its elements have this form.
     ///
     /// # Panics
     /// If it isn't public.
-    pub fn public_input(&mut self, reg: Reg, form: Form) {
+    pub fn public_input(&mut self, name: &str, reg: Reg, form: Form) {
         self.assert_public(&[reg], "a public input");
         self.needs = self.needs.with(Feature::PublicInputs);
-        self.public_inputs.push(PublicInput { reg, form, node: self.node });
+        self.public_inputs.push(PublicInput { name: name.to_owned(), reg, form, node: self.node });
     }
 
     /// What the parties keep from an earlier run, under the name by which each run says what it is, into `reg`, where its

@@ -96,6 +96,8 @@ pub struct InputOp {
 /// A value that all parties hold before the run. They agree on it by its hash; it is no part of the program's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PublicInput {
+    /// What the program calls it.
+    pub name: String,
     /// Where it goes; one row of a public register.
     pub reg: Reg,
     /// How its elements stand there.

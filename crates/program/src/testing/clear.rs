@@ -26,16 +26,18 @@ impl<'a> Clear<'a> {
     pub(crate) fn run(plan: &'a Plan, inputs: &[Vec<u64>], rng: TestRng) -> Vec<Vec<u64>> {
         let mut clear =
             Self { plan, rng, registers: vec![None; plan.registers.len()], components: HashMap::new() };
-        for (input, words) in plan.inputs.iter().zip(inputs) {
-            let words = match input.form {
-                Form::Elements => elements(words, plan.register(input.reg).domain),
+        let given = plan.inputs.iter().map(|input| (input.reg, input.form));
+        let given = given.chain(plan.public_inputs.iter().map(|input| (input.reg, input.form)));
+        for ((reg, form), words) in given.zip(inputs) {
+            let words = match form {
+                Form::Elements => elements(words, plan.register(reg).domain),
                 Form::Bits { width, .. } => bits(words, width),
                 Form::Signed => {
-                    let modulus = clear.modulus(input.reg);
+                    let modulus = clear.modulus(reg);
                     words.iter().map(|&word| modulus.reduce((word as i64).into())).collect()
                 }
             };
-            clear.write(input.reg, 0, words);
+            clear.write(reg, 0, words);
         }
         let mut pending = HashMap::new();
         for visit in plan.visits() {

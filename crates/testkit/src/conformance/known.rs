@@ -1,7 +1,7 @@
-//! What all parties hold before a run and no program holds: public inputs, as operands of circuits.
+//! What all parties hold before a run and no program holds: public inputs, as operands of circuits and of other operations.
 //!
-//! They meet secrets in XOR, AND and NOT, one for all instances and one for each, and some outputs are made of them
-//! alone. A party that holds another value than the rest ends the run before anything is shared, and so does one that
+//! In circuits they meet secrets in XOR, AND and NOT, one for all instances and one for each, and some outputs are made of them
+//! alone; beside these, in products, sums and comparisons of numbers. A party that holds another value than the rest ends the run before anything is shared, and so does one that
 //! tells two others what each wants to hear.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tacit_circuit::{Builder, Circuit, Wire};
 use tacit_engine::Clear;
 use tacit_net::At;
 use tacit_program::plan::OpKind;
-use tacit_program::{Dtype, Feature, OutputType, Program, Recipient, Value, reference};
+use tacit_program::{Dtype, Feature, OutputType, Program, Range, Recipient, Value, reference};
 use tacit_session::step;
 
 use super::views::Conduct;
@@ -42,17 +42,30 @@ pub fn results_and_costs(subject: &Subject) {
                 continue;
             }
             let what = format!("public inputs and secrets of {owners:?} on {instances} instances");
-            let (case, declared, expected) = case(subject, &program, &mut rng);
+            let case = right(subject, &program, &mut rng, &what);
             let ands = case.plan.ops.iter().map(|op| match &op.kind {
                 OpKind::Circuit { circuit, .. } => circuit.ands(),
-                other => panic!("{what}: {other:?}"),
+                _ => 0,
             });
-            assert_eq!(ands.sum::<u64>(), ANDS, "{what}: an AND with a public bit is local");
-            let run = case.run(&Draws::fixed(rng.word()));
-            equality::compare(&case, &declared, &run.outcomes(), &expected, &what);
+            // In a field gates are products.
+            if subject.protocol.capabilities().offers(Feature::Circuit) {
+                assert_eq!(ands.sum::<u64>(), ANDS, "{what}: an AND with a public bit is local");
+            }
             cost::check_case(case, &what);
+            let numbers = numbers(owners[0], &to, instances);
+            assert!(offered(subject, &numbers));
+            let what = format!("public numbers and {instances} of {}", owners[0]);
+            cost::check_case(right(subject, &numbers, &mut rng, &what), &what);
         }
     }
+}
+
+/// A run of a program whose outputs are right.
+fn right(subject: &Subject, program: &Program, rng: &mut Rng, what: &str) -> Case {
+    let (case, declared, expected) = case(subject, program, rng);
+    let run = case.run(&Draws::fixed(rng.word()));
+    equality::compare(&case, &declared, &run.outcomes(), &expected, what);
+    case
 }
 
 /// What corrupt parties see is uniform.
@@ -163,14 +176,13 @@ fn changed(values: &[Clear], index: usize) -> Vec<Clear> {
 /// Whether a protocol runs it.
 ///
 /// # Panics
-/// If it has public inputs and circuits on bits, and doesn't.
+/// If it has public inputs, and doesn't.
 fn offered(subject: &Subject, program: &Program) -> bool {
-    let capabilities = subject.protocol.capabilities();
-    let has_them = capabilities.offers(Feature::PublicInputs) && capabilities.offers(Feature::Circuit);
+    let has_them = subject.protocol.capabilities().offers(Feature::PublicInputs);
     let is_offered = subject.offers(program);
     // What is fair reveals nothing to clients; such programs are turned into ones for parties.
     let name = subject.protocol.spec().name;
-    assert_eq!(is_offered, has_them, "{name} runs circuits of public inputs if it offers both");
+    assert_eq!(is_offered, has_them, "{name} runs programs with public inputs if it offers them");
     is_offered
 }
 
@@ -184,11 +196,29 @@ fn program(owners: [&str; 2], to: &[Recipient; 3], instances: usize) -> Program 
         build.input(owner, &name, Dtype::Bool, shape, None).expect("an input of bits")
     });
     let [known_each, known_same] = [("each", &each[..]), ("same", &same[..])]
-        .map(|(name, shape)| build.known(name, shape).expect("all parties know bits"));
+        .map(|(name, shape)| build.known(name, Dtype::Bool, shape, None).expect("all parties know bits"));
     let operands = [x, y, known_each, known_same];
     let outputs = build.circuit(&mixed(), &operands).expect("the operands fit");
     let public = build.circuit(&complement(), &[known_each]).expect("the operand fits");
     for (output, to) in outputs.into_iter().chain(public).zip(to.iter().cycle()) {
+        build.reveal(output, to.clone()).expect("the node is there");
+    }
+    build.finish().expect("something is revealed")
+}
+
+/// Secret numbers by public ones, more than a public one, and beside public bits.
+fn numbers(owner: &str, to: &[Recipient; 3], count: usize) -> Program {
+    let mut build = tacit_program::Builder::new();
+    let small = Range::new(-100, 100);
+    let x = build.input(owner, "x", Dtype::Int, &[count], small).expect("an input of numbers");
+    let [factors, least] = [("factors", vec![count]), ("least", vec![])]
+        .map(|(name, shape)| build.known(name, Dtype::Int, &shape, small).expect("all parties know numbers"));
+    let mask = build.known("mask", Dtype::Bool, &[count], None).expect("all parties know bits");
+    let product = build.mul(x, factors).expect("small numbers");
+    let sum = build.add(product, least).expect("small numbers");
+    let above = build.less(least, x).expect("numbers");
+    let both = build.and(above, mask).expect("bools");
+    for (output, to) in [product, sum, both].into_iter().zip(to) {
         build.reveal(output, to.clone()).expect("the node is there");
     }
     build.finish().expect("something is revealed")
@@ -226,14 +256,12 @@ fn complement() -> Arc<Circuit> {
 
 /// A run on random inputs, secret and public, with what its outputs are.
 fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> (Case, Vec<OutputType>, Vec<Value>) {
-    let inputs = generate::inputs(&program.input_types(), rng);
-    let mut bits = |len: usize| (0..len).map(|_| rng.word() & 1).collect::<Vec<u64>>();
-    let known: Vec<Vec<u64>> =
-        program.known().iter().map(|known| bits(known.shape.iter().product())).collect();
-    let expected = reference::run(program, &[&inputs[..], &known].concat()).expect("bits are bits");
+    let given = generate::inputs(&program.given(), rng);
+    let expected = reference::run(program, &given).expect("values are in their ranges");
     let lowered = subject.lowered(program);
-    let mut case = subject.case(lowered.plan, &inputs);
-    let declared = case.plan.public_inputs.iter().zip(&known);
+    let (inputs, known) = given.split_at(program.inputs().len());
+    let mut case = subject.case(lowered.plan, inputs);
+    let declared = case.plan.public_inputs.iter().zip(known);
     case.public_inputs = declared
         .map(|(input, words)| Clear::from_elements(case.plan.register(input.reg).domain, input.form, words))
         .collect();

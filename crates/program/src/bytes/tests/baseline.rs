@@ -22,7 +22,7 @@ fn float(shape: &[usize], number: f64) -> Value {
 /// An operation's name, and what makes it.
 type Case = (&'static str, fn(&mut Builder, &Inputs) -> Made);
 
-const CASES: [Case; 56] = [
+const CASES: [Case; 58] = [
     ("input", |_, x| Ok(x.int)),
     ("constant", |b, x| {
         let raw = b.public(Dtype::Int, vec![3], vec![-1, 0, 1])?;
@@ -116,6 +116,8 @@ const CASES: [Case; 56] = [
     ("sort", |b, x| Ok(b.sort(x.int, &[])?[0])),
     ("sort of several", |b, x| Ok(b.sort(x.int, &[x.fixed])?[1])),
     ("narrow", |b, x| b.narrow(x.other, Range::point(3))),
+    ("known bools", |b, _| b.known("bits", Dtype::Bool, &[2, 3], None)),
+    ("known numbers", |b, _| b.known("numbers", Dtype::Fixed { frac: 8 }, &[3], Range::new(-7, 900))),
 ];
 
 fn by_positive(b: &mut Builder, x: &Inputs, divide: fn(&mut Builder, NodeId, NodeId) -> Made) -> Made {
@@ -150,7 +152,10 @@ fn every_operation_has_the_bytes_that_it_always_had() {
         writeln!(table, "{hex} {name}").unwrap();
     }
     // Kept values and arms of branches have tests of their own.
-    assert!(codes.into_iter().eq((0..=49).chain(52..=57).chain(64..=66)), "an operation has no case");
+    assert!(
+        codes.into_iter().eq((0..=49).chain(52..=57).chain(64..=66).chain([90])),
+        "an operation has no case"
+    );
     let baseline = include_str!("../../../../../vectors/programs/operations.txt");
     assert_eq!(table, baseline, "a released program would have another hash");
 }

@@ -36,7 +36,7 @@ fn what_is_public_and_what_is_shared_keep_their_places() {
         ("Mul", |to, [a, dst], [b, _]| to.interact(OpKind::Mul { a, b, dst })),
         ("Random", |to, _, [dst, _]| to.interact(OpKind::Random { dst, bits: false })),
         ("Open", |to, [a, dst], _| to.interact(OpKind::Open { a, dst, how: Opening::Verified })),
-        ("a public input", |to, [a, _], _| to.public_input(a, Form::Elements)),
+        ("a public input", |to, [a, _], _| to.public_input("a", a, Form::Elements)),
         ("an output", |to, _, [a, _]| to.output(a, To::All)),
     ];
     for (name, add) in wrong {

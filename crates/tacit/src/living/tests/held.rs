@@ -60,7 +60,7 @@ fn requests_for_a_program_with_public_inputs_run_one_by_one() {
     let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
     let mut build = Builder::new();
     let number = build.input("guest", "number", Dtype::Bool, &[BITS], None).unwrap();
-    let known = build.known("factor", &[BITS]).unwrap();
+    let known = build.known("factor", Dtype::Bool, &[BITS], None).unwrap();
     let product = build.circuit(&circuit, &[number, known]).unwrap()[0];
     build.reveal(product, Recipient::Role("guest".into())).unwrap();
     let program = Compiled::new(build.finish().unwrap()).unwrap();

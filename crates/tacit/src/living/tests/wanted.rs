@@ -21,7 +21,7 @@ pub(super) fn reader() -> Arc<Compiled> {
     let circuit = Arc::new(arith::circuits::multiply(Style::Small, BITS as u32));
     let mut build = Builder::new();
     let key = build.kept("key", Dtype::Bool, &[BITS], None).unwrap();
-    let known = build.known("factor", &[BITS]).unwrap();
+    let known = build.known("factor", Dtype::Bool, &[BITS], None).unwrap();
     let product = build.circuit(&circuit, &[key, known]).unwrap()[0];
     build.reveal(product, Recipient::All).unwrap();
     Compiled::new(build.finish().unwrap()).unwrap()

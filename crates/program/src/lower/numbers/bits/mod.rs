@@ -82,6 +82,11 @@ impl<'a> Lowering<'a> {
                 Number::whole(reg, &ty.shape, format)
             }
             Operation::Kept { name } => self.kept_number(name, ty),
+            Operation::Known { name } => {
+                let format = Format::of(ty);
+                let reg = self.public_input(id, name, Domain::Bits, ty.len() * format.bits, format.form());
+                Number::whole(reg, &ty.shape, format)
+            }
             Operation::FromBool { .. }
             | Operation::Reshape { .. }
             | Operation::Transpose { .. }
@@ -287,6 +292,11 @@ impl<'a> Lowering<'a> {
         }
         let number = self.number(id);
         let format = number.format();
+        // What all parties know is an operand as it is.
+        let number = match self.known.get(&number.reg) {
+            Some(&public) => Number { reg: public, ..number },
+            None => number,
+        };
         if self.ty(id).len() == 1 && shape.iter().product::<usize>() != 1 {
             return Term::Register(Operand::Same(self.laid(&number)), format);
         }
