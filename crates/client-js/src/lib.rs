@@ -5,6 +5,7 @@
 //! bools 0 and 1.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use tacit_client::additive::{self, Told};
 use tacit_client::components::{Binding, InputStreams, SEED_BYTES, check_component, opened, verdict};
 use tacit_client::digits::Digits;
@@ -13,6 +14,9 @@ use tacit_client::{Clear, vector};
 use tacit_kernel::Buffer;
 use tacit_program::Range;
 use tacit_program::plan::{Domain, Modulus, Register};
+
+/// Components of what three parties share.
+const COMPONENTS: usize = 3;
 
 /// Elements that one vector has at most: memory for more isn't taken on a text's word.
 const MOST: usize = 1 << 24;
@@ -149,8 +153,9 @@ fn done(request: Request) -> Result<Answer, String> {
         Request::OpenConfirmed { family, session, plan, output, of, count, parts, confirmations } => {
             let (shape, session) = (of.shape(count)?, fixed(&session)?);
             let parts = vectors(shape, &parts)?;
-            if parts.len() != confirmations.len() {
-                return Err("each component has to be confirmed".to_owned());
+            let confirming: BTreeSet<usize> = confirmations.iter().map(|one| one.party).collect();
+            if [parts.len(), confirmations.len(), confirming.len()] != [COMPONENTS; 3] {
+                return Err("an output has three components, each confirmed by another party".to_owned());
             }
             let binding = Binding { family: &family, session: &session, plan };
             for (part, Confirmation { party, message }) in parts.iter().zip(&confirmations) {

@@ -223,6 +223,18 @@ fn opened(trace: &[Delivery], plan: &Plan, output: u32, family: &str, learnt: &C
     };
     let answer = json!({"values": decimal(learnt)});
     assert_eq!(call(&request), answer);
+    if let Some(confirmations) = request["confirmations"].as_array() {
+        let of = |confirmations: &[&Json], parts: &[Vec<String>]| {
+            let mut request = request.clone();
+            (request["confirmations"], request["parts"]) = (json!(confirmations), json!(parts));
+            call(&request)["error"].to_string()
+        };
+        let [a, b, c] = [0, 1, 2].map(|at| &confirmations[at]);
+        let whole = "three components, each confirmed by another party";
+        assert!(of(&[], &[]).contains(whole) && of(&[a, b], &texts[..2]).contains(whole));
+        assert!(of(&[a, a, c], &texts).contains(whole));
+        assert_ne!(of(&[b, a, c], &texts), "null", "components are confirmed in each other's place");
+    }
     json!({"request": request, "answer": answer})
 }
 

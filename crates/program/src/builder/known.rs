@@ -1,7 +1,7 @@
 //! What all parties know of a run, and a program doesn't hold.
 
 use super::Builder;
-use crate::error::{Fault, ProgramError};
+use crate::error::ProgramError;
 use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::types::{Dtype, Range};
