@@ -14,7 +14,7 @@ impl Builder {
     /// A circuit's AND with one is not paid for, nor is a product of elements; all else takes it as it takes a secret.
     ///
     /// # Errors
-    /// [`Fault::KeptTwice`] for a second one of the name, and as [`Builder::input`].
+    /// [`Fault::KeptTwice`](crate::Fault::KeptTwice) for a second one of the name, and as [`Builder::input`].
     ///
     /// # Security
     /// Nothing keeps it secret from any party.

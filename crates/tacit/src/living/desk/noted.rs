@@ -31,7 +31,7 @@ mod tests {
     fn who_is_noted_is_remembered_for_as_long_after_the_last_time() {
         let (mut noted, start) = (Noted::default(), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
-        let time = Duration::from_secs(600);
+        let time = Duration::from_mins(10);
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         noted.note(names(&["alice", "bob"]), start, time);
         noted.note(names(&["bob"]), after(300), time);

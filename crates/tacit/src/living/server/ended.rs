@@ -73,7 +73,9 @@ mod tests {
         let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
             .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
             .collect();
-        meshes.iter_mut().for_each(|mesh| mesh.trust_check_failures_from(2));
+        for mesh in &mut meshes {
+            mesh.trust_check_failures_from(2);
+        }
         meshes[2].send(1, tacit_net::At::op(5), &[]).unwrap();
         meshes[1].recv(2, tacit_net::At::op(4), 0).unwrap_err();
         let heard = meshes[0].recv(1, tacit_net::At::op(4), 0).unwrap_err();
