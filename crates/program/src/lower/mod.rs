@@ -225,6 +225,13 @@ impl Lowering<'_> {
         if self.holds_ranges { numbers::within::held(self, reg, ty.range) } else { reg }
     }
 
+    /// A value that is kept.
+    fn kept(&mut self, id: NodeId, name: &str, domain: Domain, len: usize) -> Reg {
+        let reg = self.fresh(domain, len);
+        self.plan.kept(name, reg, self.form(id));
+        reg
+    }
+
     /// The plan's steps for one secret node, and where its elements are then.
     fn node(&mut self, id: NodeId, node: &Node) -> View {
         let Node { operation, operands, ty, .. } = node;
@@ -235,11 +242,7 @@ impl Lowering<'_> {
                 let owner = self.plan.role(owner);
                 self.input(id, owner, ty)
             }
-            Operation::Kept { name } => {
-                let reg = self.fresh(domain, ty.len());
-                self.plan.kept(name, reg, self.form(id));
-                reg
-            }
+            Operation::Kept { name } => self.kept(id, name, domain, ty.len()),
             Operation::Known { name } => self.public_input(id, name, domain, ty.len(), self.form(id)),
             Operation::Constant(_) => unreachable!("a constant is public"),
             Operation::State { .. }
