@@ -477,7 +477,8 @@ impl Mesh {
         }
     }
 
-    /// The error of an abort that came in, which is passed on: a client's abort has to reach other clients.
+    /// The error of an abort that came in. Parties pass it on: a client's abort has to reach other clients. A client doesn't, or it
+    /// would be taken for whoever stopped first.
     fn aborted_by(&mut self, from: usize, frame: &Frame) -> Result<(), Error> {
         let what = self.word_of(from, frame);
         self.peers[from].standing = Standing::Left;
@@ -489,8 +490,10 @@ impl Mesh {
             return self.aborted_by(party, &frame);
         }
         let error = self.poison(Some(from), what);
-        let origin = self.origin_of(from, frame);
-        self.tell_all(origin, &reason, check_failed, Some(from));
+        if self.me < self.accusers {
+            let origin = self.origin_of(from, frame);
+            self.tell_all(origin, &reason, check_failed, Some(from));
+        }
         Err(error)
     }
 

@@ -9,17 +9,20 @@ use crate::error::{Error, ErrorKind};
 const LEAST: u32 = 64 << 10;
 
 impl Mesh {
-    /// From endpoint `first` on, a peer is waited for [`Limits::patience`](crate::Limits::patience) in the whole run and not
-    /// at each message; for each 64 KiB that it sends or takes, a second longer. So nobody has the run last much longer than
-    /// its own bytes do, by sending or reading as slowly as each wait allows: for clients of a party that others wait for.
+    /// From endpoint `first` on, a peer is waited for half of [`Limits::patience`](crate::Limits::patience) in the whole run and
+    /// not at each message; for each 64 KiB that it sends or takes, a second longer. So nobody has the run last much longer than
+    /// its own bytes do, by sending or reading as slowly as each wait allows: for clients of a party that others wait for. Half,
+    /// since these lose the party when they have waited for it as long as for anybody.
     pub fn hurry(&mut self, first: usize) {
         self.hurried = first;
     }
 
     /// How long a peer is waited for from now on.
     pub(super) fn patience_with(&self, peer: usize) -> Duration {
-        let waited = if peer < self.hurried { Duration::ZERO } else { self.peers[peer].waited };
-        self.limits.patience.saturating_sub(waited)
+        if peer < self.hurried {
+            return self.limits.patience;
+        }
+        (self.limits.patience / 2).saturating_sub(self.peers[peer].waited)
     }
 
     /// Takes down that a peer was waited for, and that so many bytes came from it or went to it.

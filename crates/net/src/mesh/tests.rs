@@ -266,6 +266,23 @@ fn what_a_client_does_at_one_party_is_the_clients_at_all() {
     }
 }
 
+/// Whoever it told would take it for the client's own.
+#[test]
+fn a_client_that_hears_of_an_abort_tells_nobody() {
+    for (tells, from) in [(2, 1), (1, 2)] {
+        let mut meshes = meshes(2, 1);
+        for mesh in &mut meshes {
+            mesh.trust_check_failures_from(2);
+        }
+        let abort = Frame { kind: FrameKind::Abort, at: At::default(), payload: vec![] };
+        meshes[from].transport.send(tells, abort);
+        meshes[tells].recv(from, at(1), 0).unwrap_err();
+        let heard = meshes[0].transport.poll(Duration::ZERO);
+        // A party does: a client's abort has to reach the others.
+        assert_eq!(heard.is_some(), tells == 1, "{heard:?}");
+    }
+}
+
 impl Mesh {
     /// `tick` without regard to the clock.
     pub(super) fn tick_now(&mut self) -> Result<(), Error> {

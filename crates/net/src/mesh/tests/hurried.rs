@@ -64,7 +64,7 @@ impl Transport for Trickle {
 /// The mesh of a party over such links, whose waits for the third endpoint add up or don't.
 fn trickle(is_hurried: bool, len: usize, takes: usize) -> Mesh {
     let links = Trickle { now: Duration::ZERO, due: EACH, op: 0, len, queued: 0, takes, signs: false };
-    let limits = Limits { outbox: 1000, patience: Duration::from_secs(12), ..Limits::default() };
+    let limits = Limits { outbox: 1000, patience: Duration::from_secs(24), ..Limits::default() };
     let mut mesh = Mesh::new(Box::new(links), 0, names(2, 1), limits);
     if is_hurried {
         mesh.hurry(2);

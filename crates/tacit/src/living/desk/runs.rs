@@ -227,11 +227,18 @@ impl Desk {
                 let requests = lacking.iter().map(|(_, id)| *id).collect();
                 hub.say(Speaker::Party(0), write(&Between::Misses { run, requests }));
                 if !self.is_batch(run) {
-                    self.tardy.note(lacking.into_iter().map(|(player, _)| player.client), now, REMEMBERED);
+                    self.note_tardy(lacking.into_iter().map(|(player, _)| player.client).collect(), now);
                 }
                 self.requeue(run, Company::WAITS);
             }
         }
+    }
+
+    /// Some party lacks requests of these clients. Those of whom that is known already are waited for less than before, so it is no
+    /// news of them: they would else be missed for ever where that isn't long enough.
+    fn note_tardy(&mut self, mut clients: Vec<String>, now: Instant) {
+        clients.retain(|client| !self.tardy.has(client, now));
+        self.tardy.note(clients, now, REMEMBERED);
     }
 
     /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no
@@ -255,7 +262,7 @@ impl Desk {
             self.absent.note(names, now, REMEMBERED);
             return self.take_apart(hub, run, false);
         }
-        self.tardy.note(names, now, REMEMBERED);
+        self.note_tardy(names, now);
         // After a pause, or a party that always says so would have it proposed without end.
         self.take_apart(hub, run, true);
         for guest in missed {

@@ -4,14 +4,14 @@ use super::shared::Ended;
 use super::{Server, play};
 use crate::error::{Error, link};
 use crate::living::control::{FILLING, MEASURE, Proposal};
-use tacit_net::ErrorKind;
+use tacit_net::{Doing, ErrorKind};
 
 impl Server {
     /// Takes down how a run has ended, also where that was only after its end here: a failed check is one.
     pub(super) fn note(&mut self, ended: &Ended) {
         let Ended { proposal, result, late } = ended;
         if let Err(error) = result
-            && let Some(client) = blamed(error, proposal)
+            && let Some(client) = blamed(error, proposal).or_else(|| awaited(error, proposal))
         {
             self.desk.failed_for(proposal.run, client);
         }
@@ -52,6 +52,21 @@ fn blamed<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
     client_of(proposal, &link.peer()?.name).or(origin)
 }
 
+/// The client of a run for which this party was waiting as the run ended: others may have lost patience with this party for it.
+fn awaited<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
+    let link = match error {
+        Error::AfterKeeping { failed, .. } => return awaited(failed, proposal),
+        Error::Aborted { cause, .. } => link(cause)?,
+        _ => return None,
+    };
+    match link.doing()? {
+        Doing::Receiving { from: peer, .. } | Doing::Sending { to: peer, .. } => {
+            client_of(proposal, &peer.name)
+        }
+        _ => None,
+    }
+}
+
 /// The client of this name, if it has a part in a run.
 fn client_of<'a>(proposal: &'a Proposal, name: &str) -> Option<&'a str> {
     let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
@@ -84,6 +99,22 @@ mod tests {
         let error = Error::Aborted { lane: None, at: None, attempt: true, cause };
         assert_eq!(lost_in_check(&error, &proposal(&["bob", "alice"])), Some("alice"));
         assert_eq!(lost_in_check(&error, &proposal(&["bob"])), None);
+    }
+
+    /// P1 has waited too long for P0, which was waiting for Alice.
+    #[test]
+    fn a_client_that_was_awaited_as_others_lost_patience_is_known_and_not_blamed() {
+        let names = ["P0", "P1", "alice"].map(str::to_owned).to_vec();
+        let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
+            .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
+            .collect();
+        meshes.iter_mut().for_each(|mesh| mesh.trust_check_failures_from(2));
+        meshes[1].abort("P0 takes too long");
+        let heard = meshes[0].recv(2, tacit_net::At::op(4), 0).unwrap_err();
+        let cause = Cause::Session(heard.into());
+        let error = Error::Aborted { lane: None, at: None, attempt: true, cause };
+        let asked = proposal(&["bob", "alice"]);
+        assert_eq!((awaited(&error, &asked), blamed(&error, &asked)), (Some("alice"), None));
     }
 
     #[test]

@@ -204,7 +204,7 @@ fn a_client_that_is_slow_at_each_message_ends_its_run_when_patience_with_all_is_
     let (house, program) = (House::new(), square());
     let path = house.path("P1");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}\n[limits]\npatience_seconds = 5.0\n")).unwrap();
+    fs::write(&path, format!("{text}\n[limits]\npatience_seconds = 10.0\n")).unwrap();
     let parties = [0, 1, 2].map(|number| {
         let mut server = house.open(number, &program, QUEUE, None, &["guest"]).unwrap();
         let is_first = AtomicBool::new(number == 1);
