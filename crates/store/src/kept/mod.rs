@@ -101,13 +101,8 @@ impl KeptFolder {
             None => own_key(path)?,
         });
         let has_index = files::exists(&path.join(INDEX))?;
-        // A folder has an index before it has anything else: shares without one are those of a copy that isn't whole.
-        if !has_index && names.iter().any(|name| is_value(stem(name))) {
-            return Err(changed(
-                path,
-                INDEX,
-                Malformed::Meaning("it is gone, and shares of values are there"),
-            ));
+        if !has_index {
+            no_index(path, &names)?;
         }
         let entries = if has_index { read_index(path, &key)? } else { Vec::new() };
         let mut folder = Self { path: path.to_owned(), key, entries, closed: false, _lock: lock };
@@ -125,10 +120,10 @@ impl KeptFolder {
     /// As [`KeptFolder::open`], but for [`Error::InUse`].
     pub fn look(path: &Path, key: Option<[u8; 32]>) -> Result<Vec<KeptEntry>, Error> {
         files::private_folder(path)?;
-        own_names(path)?;
+        let names = own_names(path)?;
         let (has_own, has_index) = (files::exists(&path.join(OWN_KEY))?, files::exists(&path.join(INDEX))?);
         if !has_index {
-            return Ok(Vec::new());
+            return no_index(path, &names).map(|()| Vec::new());
         }
         if key.is_some() == has_own {
             return Err(Error::SealedUnder { path: path.to_owned(), is_own: has_own });
@@ -277,6 +272,14 @@ fn own_names(path: &Path) -> Result<Vec<String>, Error> {
     let names = files::names(path)?;
     let is_ours = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&stem(name)) || is_value(stem(name));
     if names.iter().all(is_ours) { Ok(names) } else { Err(Error::NotAStore { path: path.to_owned() }) }
+}
+
+/// Refuses shares without an index: a folder has that before it has anything else, so a copy isn't whole.
+fn no_index(path: &Path, names: &[String]) -> Result<(), Error> {
+    if names.iter().any(|name| is_value(stem(name))) {
+        return Err(changed(path, INDEX, Malformed::Meaning("it is gone, and shares of values are there")));
+    }
+    Ok(())
 }
 
 /// What a sealed file holds.
