@@ -295,9 +295,14 @@ impl Compiled {
     ///
     /// # Errors
     /// [`Error::Refused`] if it isn't as declared.
-    pub(crate) fn encode_known(&self, known: usize, value: &Value) -> Result<Clear, Error> {
+    pub(crate) fn encode_known(
+        &self,
+        known: usize,
+        declared: &InputType,
+        value: &Value,
+    ) -> Result<Clear, Error> {
         let PublicInput { name, reg, form, .. } = &self.plan.public_inputs[known];
-        let words = encode(&self.given()[self.inputs().len() + known], value)
+        let words = encode(declared, value)
             .map_err(|error| Error::Refused(format!("public input {name:?}: {error}")))?;
         Ok(Clear::from_elements(self.plan.register(*reg).domain, *form, &words))
     }

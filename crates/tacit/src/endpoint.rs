@@ -164,14 +164,14 @@ impl Endpoint {
                 None => Ok(inputs),
             };
         }
-        let known = compiled.known().into_iter().enumerate().map(|(at, declared)| {
+        let known = compiled.given().into_iter().skip(inputs.len()).enumerate().map(|(at, declared)| {
             let value = values.get(inputs.len() + at).copied().flatten().ok_or_else(|| {
                 Error::Refused(format!(
                     "no value for public input {:?}, which all parties give",
                     declared.name
                 ))
             });
-            compiled.encode_known(at, value?).map(Some)
+            compiled.encode_known(at, &declared, value?).map(Some)
         });
         let known: Vec<Option<Clear>> = known.collect::<Result<_, _>>()?;
         Ok([inputs, known].concat())

@@ -7,6 +7,7 @@ use super::lowering::{Lowering, View};
 use crate::node::NodeId;
 use crate::operations::Operation;
 use crate::plan::{Domain, Form, Local, Public, Reg};
+use crate::program::Program;
 
 impl Lowering<'_> {
     /// A public input, as a sharing of it; where circuits alone read it, as it is.
@@ -30,14 +31,11 @@ impl Lowering<'_> {
     }
 
     /// Whether nothing but circuits reads a node. In a field their gates are products, and in a debug run all is revealed.
-    fn is_for_circuits(&self, id: NodeId) -> bool {
-        let mut readers = self.program.nodes().iter().filter(|node| node.operands.contains(&id));
-        let ends = self.program.outputs().iter().map(|output| output.node);
-        let mut ends = ends.chain(self.program.keeps().iter().map(|keep| keep.node));
-        !self.debug
-            && self.capabilities.numbers.field().is_none()
-            && readers.all(|node| matches!(node.operation, Operation::Circuit(_)))
-            && ends.all(|end| end != id)
+    fn is_for_circuits(&mut self, id: NodeId) -> bool {
+        if self.read_elsewhere.is_empty() {
+            self.read_elsewhere = read_elsewhere(self.program);
+        }
+        !self.debug && self.capabilities.numbers.field().is_none() && !self.read_elsewhere[id.index()]
     }
 
     /// The elements of what all parties know, broadcast to `shape`, in a public register; `None` of anything else.
@@ -67,4 +65,15 @@ impl Lowering<'_> {
         self.plan.local(step);
         Some(dst)
     }
+}
+
+/// Which nodes something else than circuits reads, outputs and what is kept among it.
+fn read_elsewhere(program: &Program) -> Vec<bool> {
+    let others = program.nodes().iter().filter(|node| !matches!(node.operation, Operation::Circuit(_)));
+    let operands = others.flat_map(|node| node.operands.iter().copied());
+    let outputs = program.outputs().iter().map(|output| output.node);
+    let keeps = program.keeps().iter().map(|keep| keep.node);
+    let mut read = vec![false; program.nodes().len()];
+    operands.chain(outputs).chain(keeps).for_each(|id| read[id.index()] = true);
+    read
 }

@@ -54,6 +54,8 @@ pub(super) struct Lowering<'a> {
     pub(super) slab: Option<Reg>,
     /// Public inputs, by the registers that hold sharings of them.
     pub(super) known: HashMap<Reg, Reg>,
+    /// Which nodes are read by something else than circuits, by number; empty until that is asked.
+    pub(super) read_elsewhere: Vec<bool>,
     /// Bits that were turned into numbers.
     pub(super) injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
@@ -96,6 +98,7 @@ impl<'a> Lowering<'a> {
             slab_bits: SLAB_BITS,
             slab: None,
             known: HashMap::new(),
+            read_elsewhere: Vec::new(),
             injected: HashMap::new(),
             signs: HashMap::new(),
             rectified: Rectified::default(),
