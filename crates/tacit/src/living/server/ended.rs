@@ -108,7 +108,9 @@ mod tests {
         let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
             .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
             .collect();
-        meshes.iter_mut().for_each(|mesh| mesh.trust_check_failures_from(2));
+        for mesh in &mut meshes {
+            mesh.trust_check_failures_from(2);
+        }
         meshes[1].abort("P0 takes too long");
         let heard = meshes[0].recv(2, tacit_net::At::op(4), 0).unwrap_err();
         let cause = Cause::Session(heard.into());
