@@ -233,15 +233,18 @@ fn a_client_that_is_lost_has_no_keys_destroyed() {
     let run = case.run(&Draws::fixed(1));
     run.outcomes();
     let whole = left(shelved, PARTIES);
-    let parts: Vec<u16> = run.trace.link(2, 1).map(|delivery| delivery.at.part).collect();
-    let first = parts.iter().position(|part| *part == step::STORED).expect("they agree on an epoch");
+    let (parts, ops): (Vec<u16>, Vec<u32>) =
+        run.trace.link(2, 1).map(|delivery| (delivery.at.part, delivery.at.op)).unzip();
+    // Before that stores are filled, and who hears of a loss there has none.
+    let is_epoch = |(part, op): (&u16, &u32)| (*part, *op) == (step::STORED, 0);
+    let lists = parts.iter().zip(&ops).position(is_epoch).expect("they agree on an epoch");
     let slow = |message: &Message<'_>, how: usize| match (how, message.from, message.to) {
         (1, 2, 0) => Fate::Delay(Duration::from_millis(3)),
         (2, 1, 0) if message.frame.at.part == MAC_OPEN => Fate::Delay(Duration::from_millis(10)),
         _ => Fate::Deliver,
     };
     let mut failed = 0;
-    for (nth, part) in parts.iter().enumerate().skip(first) {
+    for (nth, part) in parts.iter().enumerate().skip(lists + 1) {
         for how in 0..3 {
             let interceptor: Interceptor = Box::new(move |message| {
                 if (message.from, message.to, message.nth) == (2, 1, nth) {
