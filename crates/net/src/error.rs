@@ -186,15 +186,12 @@ impl fmt::Display for Error {
             | ErrorKind::Slow { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            // Or the peer says itself what is wrong with the other one.
-            ErrorKind::Aborted { origin, reason, .. }
-                if origin == name
-                    || reason.starts_with(&format!("lost {origin} ("))
-                    || reason.starts_with(&format!("{origin} sent ")) =>
-            {
+            ErrorKind::Aborted { origin, reason, .. } if origin == name => {
                 write!(f, "{name} aborted: {reason}")?;
             }
-            ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,
+            ErrorKind::Aborted { origin, reason, .. } => {
+                write!(f, "{name} says that the run ended at {origin}: {reason}")?;
+            }
             ErrorKind::WrongUse { .. } => write!(f, "{what}")?,
             _ => write!(f, "{name} {what}")?,
         }

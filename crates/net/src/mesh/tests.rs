@@ -237,7 +237,7 @@ fn a_clients_abort_reaches_other_clients() {
     meshes[4].abort("my data are bad");
     assert!(meshes[0].tick_now().is_err());
     let error = meshes[3].recv(1, at(1), 1).unwrap_err();
-    assert_eq!(error.to_string(), "P0 says that C1 aborted: my data are bad (waiting for P1)");
+    assert_eq!(error.to_string(), "P0 says that the run ended at C1: my data are bad (waiting for P1)");
     assert_eq!(error.address().as_deref(), Some("while waiting for op 1, batch 0 of P1"));
 }
 
@@ -249,9 +249,10 @@ fn what_a_client_does_at_one_party_is_the_clients_at_all() {
         _ => panic!("{error}"),
     };
     let abort = Frame { kind: FrameKind::Abort, at: At { part: 4, ..At::default() }, payload: vec![] };
-    for (frame, says) in
-        [(Frame::data(at(9), vec![]), "P1 aborted: C0 sent the message of op 9"), (abort, "C0")]
-    {
+    for (frame, says) in [
+        (Frame::data(at(9), vec![]), "says that the run ended at C0: C0 sent the message of op 9"),
+        (abort, "says that the run ended at C0: "),
+    ] {
         let mut meshes = meshes(3, 2);
         for mesh in &mut meshes {
             mesh.trust_check_failures_from(3);
