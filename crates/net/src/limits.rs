@@ -20,7 +20,8 @@ pub struct Limits {
     pub outbox: usize,
     /// How long nothing at all is heard from an awaited peer before it counts as lost.
     pub silence: Duration,
-    /// How long a peer that keeps sounding alive is waited for without its sending anything; or half as long in all ([`crate::Mesh::hurry`]).
+    /// How long a peer that keeps sounding alive is waited for without its sending anything; or half as long in all
+    /// ([`crate::Mesh::hurry`]).
     pub patience: Duration,
     /// How long a party or client tries to reach the others.
     pub connect: Duration,

@@ -40,11 +40,12 @@ impl Pool {
     }
 
     fn any(&mut self, size: usize) -> Vec<u8> {
-        let fits = |buffer: &Vec<u8>| buffer.capacity() <= size.saturating_mul(ROOMY);
-        match self.buffers.iter().rposition(fits) {
-            Some(warmest) if size >= SMALL => self.buffers.remove(warmest),
-            _ => Vec::new(),
+        if size < SMALL {
+            return Vec::new();
         }
+        let fits = |buffer: &Vec<u8>| buffer.capacity() <= size.saturating_mul(ROOMY);
+        let warmest = self.buffers.iter().rposition(fits);
+        warmest.map(|at| self.buffers.remove(at)).unwrap_or_default()
     }
 }
 

@@ -25,8 +25,11 @@ impl Mesh {
         (self.limits.patience / 2).saturating_sub(self.peers[peer].waited)
     }
 
-    /// Takes down that a peer was waited for, and that so many bytes came from it or went to it.
+    /// Takes down that a peer whose waits add up was waited for, and that so many bytes came from it or went to it.
     pub(super) fn has_waited(&mut self, peer: usize, wait: Duration, bytes: usize) {
+        if peer < self.hurried {
+            return;
+        }
         let earned = Duration::from_secs(bytes as u64) / LEAST;
         let waited = &mut self.peers[peer].waited;
         *waited = (*waited + wait).saturating_sub(earned);
