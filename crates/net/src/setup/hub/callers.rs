@@ -125,7 +125,9 @@ impl Hub {
             return self.turn_away(greeting, &format!("is {}: {detail}", client.name));
         }
         let its = self.guests.values().filter(|guest| guest.client == client).count();
-        if its >= EACH || (self.guests.len() >= self.room && !self.makes_room(its)) {
+        let is_full = self.guests.len() >= self.room;
+        let leaves = if is_full { self.least_missed(its) } else { None };
+        if its >= EACH || is_full && leaves.is_none() {
             let why = format!(
                 "is {}, and {its} of its connections are here, of {}",
                 client.name,
@@ -134,15 +136,19 @@ impl Hub {
             return self.turn_away(greeting, &why);
         }
         let Some(link) = self.admitted(greeting, hello, MAX_CONTROL) else { return };
+        if let Some(number) = leaves {
+            self.guests.remove(&number);
+            self.news.push(News::Left { who: Speaker::Guest(number) });
+        }
         let guest = self.next_guest;
         self.next_guest += 1;
         self.news.push(News::Came { guest, client: client.clone() });
         self.guests.insert(guest, Guest { client, link: Some(link) });
     }
 
-    /// The client with most connections loses the last one that no run has, if it has more than one with so many and the new
-    /// one would have: so nobody keeps others out by connecting often.
-    fn makes_room(&mut self, its: usize) -> bool {
+    /// Who makes room for a client that has so many connections: the last one that no run has of the client with most, if that has
+    /// more than the new one's client would have. So nobody keeps others out by connecting often.
+    fn least_missed(&self, its: usize) -> Option<u64> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for guest in self.guests.values() {
             *counts.entry(&guest.client.name).or_default() += 1;
@@ -150,10 +156,7 @@ impl Hub {
         let count = |guest: &Guest| counts.get(guest.client.name.as_str()).copied().unwrap_or(0);
         let resting = self.guests.iter().filter(|(_, guest)| guest.link.is_some());
         let most = resting.map(|(number, guest)| (count(guest), *number)).max();
-        let Some((_, number)) = most.filter(|(count, _)| *count > its + 1) else { return false };
-        self.guests.remove(&number);
-        self.news.push(News::Left { who: Speaker::Guest(number) });
-        true
+        most.filter(|(count, _)| *count > its + 1).map(|(_, number)| number)
     }
 
     fn party_called(&mut self, greeting: Greeting, hello: &Hello) {
