@@ -37,7 +37,7 @@ pub enum Error {
         /// With whom the comparison failed.
         peer: String,
         /// What was compared.
-        what: &'static str,
+        what: String,
     },
     /// Parties were given different things before anything was computed on them: a mistake, as a rule, and no failed check.
     #[error("{peer} has other {what} than this party: all parties have to be given the same")]

@@ -327,7 +327,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::InconsistentInput`] if one of them was given something else; those of links.
-    pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
+    pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
         let digests: Vec<[u8; 32]> =
             values.iter().map(|(_, value)| self.hash(b"tacit shared 1", value)).collect();
@@ -337,12 +337,18 @@ impl Session {
         for (&(party, _), digest) in values.iter().zip(&digests) {
             let theirs = self.mesh.recv(party, at, digest.len())?;
             if !bool::from(theirs.ct_eq(digest)) {
-                let error = Error::InconsistentInput { peer: self.name(party).to_owned(), what };
-                self.mesh.abort(&error.to_string());
-                return Err(error);
+                return Err(self.inconsistent(party, what));
             }
         }
         Ok(())
+    }
+
+    /// Ends the session for all because a party holds another share than this one of what somebody gave. No failed check: a client
+    /// could else have preprocessed material destroyed, and servers stopped.
+    pub fn inconsistent(&mut self, party: usize, what: &str) -> Error {
+        let error = Error::InconsistentInput { peer: self.name(party).to_owned(), what: what.to_owned() };
+        self.mesh.abort(&error.to_string());
+        error
     }
 
     /// Ends the session for all because something was seen that can't be if everybody follows the protocol.

@@ -232,13 +232,10 @@ pub(super) fn put_away(
     }
     session.mesh().set_phase(Phase::Setup);
     let differs = compare(session, 3, &held).map_err(|error| ended(session, error))?;
-    if let Some((party, _)) = differs {
-        // No failed check where clients' shares aren't compared before: a client could else stop all parties for good. Equality
-        // is exact, so whoever tries again gains nothing.
-        let peer = session.name(party).to_owned();
-        let error = tacit_session::Error::InconsistentInput { peer, what: "a share of what is to be kept" };
-        session.abort(&error.to_string());
-        return Err(aborted(error.into()));
+    if let Some((party, at)) = differs {
+        // Where clients' shares aren't compared before, it may be a client's doing. Equality is exact, so whoever tries again gains
+        // nothing.
+        return Err(aborted(session.inconsistent(party, &format!("the share of {}", values[at])).into()));
     }
     let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
     let new: Vec<_> = puts.iter().map(|made| (made.about.name.clone(), made.about.version)).collect();
