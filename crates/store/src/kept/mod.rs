@@ -100,13 +100,11 @@ impl KeptFolder {
             Some(key) => key,
             None => own_key(path)?,
         });
-        let has_index = files::exists(&path.join(INDEX))?;
-        if !has_index {
+        let mut folder = Self { path: path.to_owned(), key, entries: Vec::new(), closed: false, _lock: lock };
+        if files::exists(&path.join(INDEX))? {
+            folder.entries = read_index(path, &folder.key)?;
+        } else {
             no_index(path, &names)?;
-        }
-        let entries = if has_index { read_index(path, &key)? } else { Vec::new() };
-        let mut folder = Self { path: path.to_owned(), key, entries, closed: false, _lock: lock };
-        if !has_index {
             folder.change(Vec::new())?;
         }
         folder.erase_unnamed(&names)?;
