@@ -26,9 +26,8 @@ impl Builder {
     ) -> Result<NodeId, ProgramError> {
         self.kept_name(name)?;
         let ty = self.declaration(kind, shape, range)?;
-        self.is_first("reads", name)?;
+        self.first("reads", name)?;
         let id = self.append(Operation::Kept { name: name.to_owned() }, vec![], ty)?;
-        self.others.insert(("reads", name.to_owned()));
         self.kept.push(id);
         Ok(id)
     }
@@ -44,7 +43,6 @@ impl Builder {
         for learner in uses.learners.iter().flatten() {
             self.named("a role", learner)?;
         }
-        self.is_first("keeps", name)?;
         let learners = uses.learners.as_ref().map_or(0, Vec::len);
         if uses.programs.len().max(uses.writers.len()).max(learners) > MAX_USES {
             return Err(self.fault(Fault::TooMany { what: "uses of a kept value", limit: MAX_USES }));
@@ -52,17 +50,17 @@ impl Builder {
         if self.keeps.len() >= MAX_NODES {
             return Err(self.fault(Fault::TooMany { what: "kept values", limit: MAX_NODES }));
         }
-        self.others.insert(("keeps", name.to_owned()));
+        self.first("keeps", name)?;
         self.keeps.push(Keep { node: id, name: name.to_owned(), uses, source: self.here });
         Ok(())
     }
 
-    /// Refuses a second one of a name that the program reads, keeps or knows.
-    pub(super) fn is_first(&self, does: &'static str, name: &str) -> Result<(), ProgramError> {
-        if self.others.contains(&(does, name.to_owned())) {
-            return Err(self.fault(Fault::KeptTwice { does, name: name.to_owned() }));
+    /// Takes down a name that the program reads, keeps or knows, and refuses a second one.
+    pub(super) fn first(&mut self, does: &'static str, name: &str) -> Result<(), ProgramError> {
+        if self.others.insert((does, name.to_owned())) {
+            return Ok(());
         }
-        Ok(())
+        Err(self.fault(Fault::KeptTwice { does, name: name.to_owned() }))
     }
 
     /// Refuses a name in which a version or rows could be read: runs say `weights@3[17]`.

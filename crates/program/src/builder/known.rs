@@ -27,9 +27,8 @@ impl Builder {
     ) -> Result<NodeId, ProgramError> {
         self.named("what all parties know", name)?;
         let ty = self.declaration(kind, shape, range)?;
-        self.is_first("knows", name)?;
+        self.first("knows", name)?;
         let id = self.append(Operation::Known { name: name.to_owned() }, vec![], ty)?;
-        self.others.insert(("knows", name.to_owned()));
         self.known.push(id);
         Ok(id)
     }
