@@ -149,8 +149,8 @@ pub(crate) struct Desk {
     most: usize,
     /// Attempts that may still come: each run under way may be one.
     attempts: usize,
-    /// Clients of which some party has lacked a request that was to be an instance of a run of several: they run
-    /// alone for a while, at party 0.
+    /// Clients of which some party has lacked a request that was to be an instance of a run of several, and those that are tardy:
+    /// they run alone for a while, at party 0.
     absent: Noted,
     /// Clients that have held a lane for nothing lately, as some party lacked their request or they stalled: they hold up nobody
     /// else.
@@ -236,8 +236,7 @@ impl Desk {
 
     /// Whether a client's request runs alone: it says so, or some party has lacked one of the client's lately.
     fn is_alone(&self, client: &Client, request: &Request) -> bool {
-        let (name, now) = (&client.name, Instant::now());
-        request.alone || self.absent.has(name, now) || self.tardy.has(name, now)
+        request.alone || self.absent.has(&client.name, Instant::now())
     }
 
     /// When a party says that it lacks a request of a run.
@@ -265,8 +264,14 @@ impl Desk {
         let now = Instant::now();
         let lasted = self.runs.get(&run).map(|run| now.saturating_duration_since(run.since));
         if lasted.is_some_and(|lasted| lasted >= STALL) {
-            self.tardy.note([client.to_owned()], now, STALL_REMEMBERED);
+            self.hold_back(vec![client.to_owned()], now, STALL_REMEMBERED);
         }
+    }
+
+    /// These clients hold up nobody else for so long: they have one lane at a time that no others need, and run alone.
+    fn hold_back(&mut self, clients: Vec<String>, now: Instant, time: Duration) {
+        self.absent.note(clients.clone(), now, time);
+        self.tardy.note(clients, now, time);
     }
 
     /// A run ended in the middle of a check because this client was lost.

@@ -37,10 +37,8 @@ impl Desk {
                 let its = |visitor: &Visitor| visitor.run == Some(run) && player.is(&visitor.client);
                 if let Some((guest, visitor)) = self.visitors.iter_mut().find(|(_, visitor)| its(visitor)) {
                     visitor.run = None;
-                    let (name, now) = (&visitor.client.name, Instant::now());
                     alone |= visitor.asked.as_ref().is_some_and(|asked| asked.alone)
-                        || self.absent.has(name, now)
-                        || self.tardy.has(name, now);
+                        || self.absent.has(&visitor.client.name, Instant::now());
                     seats.push(Seated { guest: *guest, player: player.clone(), request: *request });
                 }
             }

@@ -238,7 +238,7 @@ impl Desk {
     /// news of them: they would else be missed for ever where that isn't long enough.
     fn note_tardy(&mut self, mut clients: Vec<String>, now: Instant) {
         clients.retain(|client| !self.tardy.has(client, now));
-        self.tardy.note(clients, now, REMEMBERED);
+        self.hold_back(clients, now, REMEMBERED);
     }
 
     /// Party 0 hears that a party lacks requests of a run that hasn't begun. Their links end here, too, so that no

@@ -40,11 +40,7 @@ fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
 
 /// The client of a run for which it ended, here or at a party that says so.
 fn blamed<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
-    let link = match error {
-        Error::AfterKeeping { failed, .. } => return blamed(failed, proposal),
-        Error::Aborted { cause, .. } => link(cause)?,
-        _ => return None,
-    };
+    let link = link_of(error)?;
     let origin = match link.what() {
         ErrorKind::Aborted { origin, .. } => client_of(proposal, origin),
         _ => None,
@@ -54,15 +50,19 @@ fn blamed<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
 
 /// The client of a run for which this party was waiting as the run ended: others may have lost patience with this party for it.
 fn awaited<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
-    let link = match error {
-        Error::AfterKeeping { failed, .. } => return awaited(failed, proposal),
-        Error::Aborted { cause, .. } => link(cause)?,
-        _ => return None,
-    };
-    match link.doing()? {
+    match link_of(error)?.doing()? {
         Doing::Receiving { from: peer, .. } | Doing::Sending { to: peer, .. } => {
             client_of(proposal, &peer.name)
         }
+        _ => None,
+    }
+}
+
+/// The link's error that ended a run.
+fn link_of(error: &Error) -> Option<&tacit_net::Error> {
+    match error {
+        Error::AfterKeeping { failed, .. } => link_of(failed),
+        Error::Aborted { cause, .. } => link(cause),
         _ => None,
     }
 }
@@ -81,9 +81,8 @@ mod tests {
     use tacit_net::{Limits, Mesh};
     use tacit_session::Error as SessionError;
 
-    /// Alice is lost at P1, and so she is at P0, which hears of it.
-    #[test]
-    fn a_client_that_another_party_lost_in_a_check_is_known() {
+    /// P0, P1 and Alice.
+    fn meshes() -> Vec<Mesh> {
         let names = ["P0", "P1", "alice"].map(str::to_owned).to_vec();
         let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
             .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
@@ -91,12 +90,22 @@ mod tests {
         for mesh in &mut meshes {
             mesh.trust_check_failures_from(2);
         }
+        meshes
+    }
+
+    fn aborted(attempt: bool, cause: SessionError) -> Error {
+        Error::Aborted { lane: None, at: None, attempt, cause: Cause::Session(cause) }
+    }
+
+    /// Alice is lost at P1, and so she is at P0, which hears of it.
+    #[test]
+    fn a_client_that_another_party_lost_in_a_check_is_known() {
+        let mut meshes = meshes();
         meshes[2].send(1, tacit_net::At::op(5), &[]).unwrap();
         meshes[1].recv(2, tacit_net::At::op(4), 0).unwrap_err();
         let heard = meshes[0].recv(1, tacit_net::At::op(4), 0).unwrap_err();
         assert_eq!(heard.peer().map(|peer| peer.name.as_str()), Some("P1"));
-        let cause = Cause::Session(heard.into());
-        let error = Error::Aborted { lane: None, at: None, attempt: true, cause };
+        let error = aborted(true, heard.into());
         assert_eq!(lost_in_check(&error, &proposal(&["bob", "alice"])), Some("alice"));
         assert_eq!(lost_in_check(&error, &proposal(&["bob"])), None);
     }
@@ -104,43 +113,25 @@ mod tests {
     /// P1 has waited too long for P0, which was waiting for Alice.
     #[test]
     fn a_client_that_was_awaited_as_others_lost_patience_is_known_and_not_blamed() {
-        let names = ["P0", "P1", "alice"].map(str::to_owned).to_vec();
-        let mut meshes: Vec<Mesh> = (tacit_net::memory::mesh(2, 1).into_iter().enumerate())
-            .map(|(me, links)| Mesh::new(Box::new(links), me, names.clone(), Limits::default()))
-            .collect();
-        for mesh in &mut meshes {
-            mesh.trust_check_failures_from(2);
-        }
+        let mut meshes = meshes();
         meshes[1].abort("P0 takes too long");
         let heard = meshes[0].recv(2, tacit_net::At::op(4), 0).unwrap_err();
-        let cause = Cause::Session(heard.into());
-        let error = Error::Aborted { lane: None, at: None, attempt: true, cause };
-        let asked = proposal(&["bob", "alice"]);
+        let (error, asked) = (aborted(true, heard.into()), proposal(&["bob", "alice"]));
         assert_eq!((awaited(&error, &asked), blamed(&error, &asked)), (Some("alice"), None));
     }
 
     #[test]
     fn a_client_that_is_lost_in_a_check_is_known() {
-        let mut meshes = tacit_net::memory::mesh(2, 0).into_iter().enumerate().map(|(me, links)| {
-            let names = vec!["P0".to_owned(), "alice".to_owned()];
-            Mesh::new(Box::new(links), me, names, Limits::default())
-        });
-        let mut here = meshes.next().unwrap();
-        drop(meshes);
-        let lost = here.recv(1, tacit_net::At::op(4), 1).unwrap_err();
-        let error = |attempt, cause: SessionError| Error::Aborted {
-            lane: None,
-            at: None,
-            attempt,
-            cause: Cause::Session(cause),
-        };
+        let mut meshes = meshes();
+        drop(meshes.pop());
+        let lost = meshes[0].recv(2, tacit_net::At::op(4), 1).unwrap_err();
         let asked = proposal(&["bob", "alice"]);
-        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &asked), Some("alice"));
-        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &proposal(&["bob"])), None);
-        assert_eq!(lost_in_check(&error(false, lost.clone().into()), &asked), None);
-        assert_eq!(lost_in_check(&error(true, SessionError::Exhausted), &asked), None);
-        let kept = error(true, lost.clone().into()).after_keeping(&["weights@1".to_owned()]);
+        assert_eq!(lost_in_check(&aborted(true, lost.clone().into()), &asked), Some("alice"));
+        assert_eq!(lost_in_check(&aborted(true, lost.clone().into()), &proposal(&["bob"])), None);
+        assert_eq!(lost_in_check(&aborted(false, lost.clone().into()), &asked), None);
+        assert_eq!(lost_in_check(&aborted(true, SessionError::Exhausted), &asked), None);
+        let kept = aborted(true, lost.clone().into()).after_keeping(&["weights@1".to_owned()]);
         assert_eq!(lost_in_check(&kept, &asked), Some("alice"));
-        assert_eq!(blamed(&error(false, lost.into()), &asked), Some("alice"));
+        assert_eq!(blamed(&aborted(false, lost.into()), &asked), Some("alice"));
     }
 }
