@@ -24,7 +24,7 @@ use tacit::program::InputType;
 use tacit::setup::Config;
 use tacit::{
     Comparison, Compiled, Drain, Filling, Holdings, Kept, Making, Offer, Prepared, Quota, SavedPlan, Served,
-    Server, Serving, describe_roles,
+    Server, Serving, State, describe_roles,
 };
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
@@ -182,11 +182,11 @@ fn holdings(
         warn_if_restored(context, store);
     }
     args.stays.refuse_homeless()?;
-    let state = args.stays.open(config)?.map(|state| match args.versions {
+    let with_versions = |state: State| match args.versions {
         Some(most) => state.with_most_versions(most.into()),
         None => state,
-    });
-    let state = state.map(|state| (state, args.stays.fill()));
+    };
+    let state = args.stays.open(config)?.map(|state| (with_versions(state), args.stays.fill()));
     Ok(Holdings { store, state })
 }
 
