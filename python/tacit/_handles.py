@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tacit._location import fault
 from tacit.errors import SecretError
@@ -74,18 +74,59 @@ class Handle(Unknown):
         self._refuse("an operation")
 
 
-class Secret(Handle):
+class Declaration(Handle):
+    """What a program is given: an argument for `trace`.
+
+    Attributes:
+        shape: Lengths of its axes.
+        dtype: What its elements are.
+        range: The least and the largest value that an element may have; `None` for all that the type holds.
+        name: What it is called; `None` for the name of the function's parameter.
+    """
+
+    __slots__ = ("dtype", "name", "range", "shape")
+
+    _made_by: ClassVar[str]
+    _declares: ClassVar[str]
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: DType,
+        range: tuple[float, float] | None,  # noqa: A002 (what users call it)
+        name: str | None,
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.range = range
+        self.name = name
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"{self._made_by} only declares {self._declares}; it can't be used for {use}",
+            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
+        )
+
+    def _written(self, *first: str, name: str | None) -> str:
+        """The call that makes it, with these positional arguments."""
+        named = {"shape": self.shape, "dtype": self.dtype, "range": self.range or None}
+        said = [f"{key}={value}" for key, value in named.items() if value is not None]
+        called = [f"name={name!r}"] if name else []
+        return f"{self._made_by}({', '.join([*first, *said, *called])})"
+
+
+class Secret(Declaration):
     """The declaration of a secret, made by `tacit.secret`: an input of every program that is traced with it.
 
     Attributes:
         owner: The party or client that gives it.
-        shape: Lengths of its axes.
-        dtype: What its elements are.
-        range: The least and the largest value that an element may have; `None` for all that the type holds.
-        name: What the owner calls it; `None` for the name of the function's parameter.
     """
 
-    __slots__ = ("dtype", "name", "owner", "range", "shape")
+    __slots__ = ("owner",)
+
+    _made_by = "tacit.secret"
+    _declares = "an input"
 
     def __init__(
         self,
@@ -95,36 +136,26 @@ class Secret(Handle):
         range: tuple[float, float] | None,  # noqa: A002 (what users call it)
         name: str | None,
     ) -> None:
+        super().__init__(shape, dtype, range, name)
         self.owner = owner
-        self.shape = shape
-        self.dtype = dtype
-        self.range = range
-        self.name = name
-
-    def _refuse(self, use: str) -> NoReturn:
-        raise fault(
-            SecretError,
-            f"tacit.secret only declares an input; it can't be used for {use}",
-            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
-        )
 
     def __repr__(self) -> str:
-        of = f", range={self.range}" if self.range else ""
-        called = f", name={self.name!r}" if self.name else ""
-        return f"tacit.secret({self.owner!r}, shape={self.shape}, dtype={self.dtype}{of}{called})"
+        return self._written(repr(self.owner), name=self.name)
 
 
-class Kept(Handle):
+class Kept(Declaration):
     """The declaration of a value that the parties keep, made by `tacit.kept`.
 
     Attributes:
         name: What the program calls it, and the kept value's own name where a run says no other.
-        shape: Lengths of its axes.
-        dtype: What its elements are.
-        range: The least and the largest value that an element may have; `None` for all that the type holds.
     """
 
-    __slots__ = ("dtype", "name", "range", "shape")
+    __slots__ = ()
+
+    name: str
+
+    _made_by = "tacit.kept"
+    _declares = "what is read"
 
     def __init__(
         self,
@@ -133,58 +164,22 @@ class Kept(Handle):
         dtype: DType,
         range: tuple[float, float] | None,  # noqa: A002 (what users call it)
     ) -> None:
-        self.name = name
-        self.shape = shape
-        self.dtype = dtype
-        self.range = range
-
-    def _refuse(self, use: str) -> NoReturn:
-        raise fault(
-            SecretError,
-            f"tacit.kept only declares what is read; it can't be used for {use}",
-            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
-        )
+        super().__init__(shape, dtype, range, name)
 
     def __repr__(self) -> str:
-        of = f", range={self.range}" if self.range else ""
-        return f"tacit.kept({self.name!r}, shape={self.shape}, dtype={self.dtype}{of})"
+        return self._written(repr(self.name), name=None)
 
 
-class PublicInput(Handle):
-    """The declaration of a value that all parties hold, made by `tacit.public`.
+class PublicInput(Declaration):
+    """The declaration of a value that all parties hold, made by `tacit.public`."""
 
-    Attributes:
-        shape: Lengths of its axes.
-        dtype: What its elements are.
-        range: The least and the largest value that an element may have; `None` for all that the type holds.
-        name: What runs call it; `None` for the name of the function's parameter.
-    """
+    __slots__ = ()
 
-    __slots__ = ("dtype", "name", "range", "shape")
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dtype: DType,
-        range: tuple[float, float] | None,  # noqa: A002 (what users call it)
-        name: str | None,
-    ) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.range = range
-        self.name = name
-
-    def _refuse(self, use: str) -> NoReturn:
-        raise fault(
-            SecretError,
-            f"tacit.public only declares what runs are given; it can't be used for {use}",
-            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
-        )
+    _made_by = "tacit.public"
+    _declares = "what runs are given"
 
     def __repr__(self) -> str:
-        of = f", range={self.range}" if self.range else ""
-        called = f", name={self.name!r}" if self.name else ""
-        return f"tacit.public(shape={self.shape}, dtype={self.dtype}{of}{called})"
+        return self._written(name=self.name)
 
 
 class Revealed(Handle):

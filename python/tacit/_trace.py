@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, overload
 
 from tacit import _tree
-from tacit._handles import Handle, Kept, PublicInput, Revealed, Secret
+from tacit._handles import Declaration, Handle, Kept, PublicInput, Revealed, Secret
 from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
@@ -167,7 +167,7 @@ class Function(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls the function as it is, as a part of another that is being traced."""
         for value in (*args, *kwargs.values()):
-            if isinstance(value, (Secret, Kept, PublicInput, SecretTable)):
+            if isinstance(value, (Declaration, SecretTable)):
                 name = self.__name__
                 raise fault(
                     ProgramTypeError,
@@ -337,27 +337,24 @@ class _Trace:
         """An argument: an input for a declaration, anything else as it is."""
         if isinstance(value, SecretTable):
             return self._admit_table(value)
-        if not isinstance(value, (Secret, Kept, PublicInput)):
+        if not isinstance(value, Declaration):
             return value
         if id(value) not in self.admitted:
             self.admitted[id(value)] = self._input(value, path)
         return self.admitted[id(value)]
 
-    def _input(self, value: Secret | Kept | PublicInput, path: str) -> Tensor:
+    def _input(self, value: Declaration, path: str) -> Tensor:
         """A new value for a declaration."""
-        low, high = _raw_range(value)
-        dtype, shape = value.dtype, list(value.shape)
-        if isinstance(value, Kept):
-            return Tensor(
-                self.builder, self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
-            )
+        of = (value.dtype.kind, value.dtype.bits, list(value.shape), *_raw_range(value))
         name = value.name or path
-        if isinstance(value, PublicInput):
-            return Tensor(self.builder, self.builder.known(name, dtype.kind, dtype.bits, shape, low, high))
-        self.owners.add(value.owner)
-        return Tensor(
-            self.builder, self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
-        )
+        if isinstance(value, Secret):
+            self.owners.add(value.owner)
+            made = self.builder.input(value.owner, name, *of)
+        elif isinstance(value, Kept):
+            made = self.builder.kept(name, *of)
+        else:
+            made = self.builder.known(name, *of)
+        return Tensor(self.builder, made)
 
     def _admit_table(self, declared: SecretTable) -> Table:
         """A table: an input for each of its columns."""
@@ -472,7 +469,7 @@ def checked_range(given: Any, dtype: DType) -> tuple[float, float]:
     return low, high
 
 
-def _raw_range(declared: Secret | Kept | PublicInput) -> tuple[int | None, int | None]:
+def _raw_range(declared: Declaration) -> tuple[int | None, int | None]:
     """A range in raw values; ends of fixed point are rounded as inputs are."""
     dtype = declared.dtype
     if declared.range is None:
