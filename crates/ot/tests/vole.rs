@@ -150,6 +150,10 @@ fn said(had: &[Result<Vec<Correlations>, Error>]) -> String {
     had.iter().filter_map(|had| had.as_ref().err()).map(ToString::to_string).collect()
 }
 
+fn is_failed_check(had: &[Result<Vec<Correlations>, Error>]) -> bool {
+    had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check))
+}
+
 #[test]
 fn whatever_is_altered_in_a_round_is_noticed() {
     for place in &PLACES {
@@ -169,6 +173,7 @@ fn whatever_is_altered_in_a_round_is_noticed() {
         ] {
             let had = altered(place, part, move |message| message[byte] ^= 4);
             let (said, Place { op, round, .. }) = (said(&had), place);
+            assert!(is_failed_check(&had), "step {op}, round {round}, part {part:#x}, byte {byte}: {said}");
             assert!(said.contains(why), "step {op}, round {round}, part {part:#x}, byte {byte}: {said}");
         }
     }
@@ -184,6 +189,7 @@ fn whatever_is_altered_in_the_bases_check_is_noticed() {
     for (part, byte) in [(step::VOLE_BASE_COIN, 3), (step::VOLE_BASE_ANSWER, 3), (step::VOLE_BASE_ANSWER, 19)]
     {
         let had = altered(&PLACES[0], part, move |message| message[byte] ^= 4);
+        assert!(is_failed_check(&had), "part {part:#x}, byte {byte}: {}", said(&had));
         assert!(said(&had).contains("factors of a vector OLE"), "part {part:#x}, byte {byte}");
     }
 }
@@ -207,6 +213,7 @@ fn what_was_sent_in_one_round_is_no_use_in_the_next() {
             let world = World::new(2, 0).intercept(interceptor);
             let had = play(&world, 2, &params(), &Draws::fixed(2), |session| make(session, counts));
             let said = said(&had);
+            assert!(is_failed_check(&had), "step {op}, round {round}, part {part:#x}: {said}");
             assert!(said.contains("of a vector OLE"), "step {op}, round {round}, part {part:#x}: {said}");
         }
     }
