@@ -1,8 +1,8 @@
 //! What all parties hold before a run and no program holds: public inputs, as operands of circuits and of other operations.
 //!
 //! In circuits they meet secrets in XOR, AND and NOT, one for all instances and one for each, and some outputs are made of them
-//! alone; beside these, in products, sums and comparisons of numbers. A party that holds another value than the rest ends the run before anything is shared, and so does one that
-//! tells two others what each wants to hear.
+//! alone; beside these, in products, sums and comparisons of numbers. A party that holds another value than the rest ends the run
+//! before anything is shared, and so does one that tells two others what each wants to hear.
 
 use std::sync::Arc;
 

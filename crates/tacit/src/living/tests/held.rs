@@ -219,7 +219,12 @@ fn a_client_that_is_slow_at_each_message_ends_its_run_when_patience_with_all_is_
     });
     let alice = house.config("alice");
     let error = squared(&mut seat(alice.clone(), Some("guest")), &program, 5).unwrap_err();
-    assert!(error.to_string().contains("lost alice (too slow: waited for 5."), "{error}");
+    let error = error.to_string();
+    let waited =
+        error.split("lost alice (too slow: waited for ").nth(1).and_then(|rest| rest.split(' ').next());
+    let waited: f64 = waited.and_then(|seconds| seconds.parse().ok()).unwrap_or_else(|| panic!("{error}"));
+    // Half of patience, and not much more where the machine is busy.
+    assert!((5.0..9.0).contains(&waited), "{error}");
     // Two of three lanes are taken.
     let stalled = [7, 8].map(|id| stalls(&house.config("bob"), request(&program, id, "guest")));
     let mut again = by_hand(&alice);
