@@ -11,8 +11,8 @@ use tacit_client::vector::row;
 use tacit_client::wire::vector_of;
 use tacit_engine::{Clear, wire};
 use tacit_program::plan::{Domain, Plan, To, Width};
+use tacit_replicated::step;
 use tacit_testkit::{Case, Delivery, Draws};
-use tacit_wire::step;
 
 /// The client's number, behind three parties.
 const ALICE: usize = 3;

@@ -18,8 +18,6 @@ pub const COIN_OPEN: u16 = 3;
 pub const ECHO: u16 = 4;
 /// Digests of the randomness that was drawn.
 pub const DRAWN: u16 = 5;
-/// Seeds that a client gives the parties.
-pub const SEED: u16 = 6;
 /// A point that all parties wait for.
 pub const BARRIER: u16 = 7;
 /// That a party accepts the run.

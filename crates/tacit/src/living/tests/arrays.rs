@@ -8,8 +8,8 @@ use crate::living::server::shared::mesh;
 use crate::registry::Chosen;
 use crate::run::{Given, Own, endpoint_of, run_over};
 use tacit_net::{Frame, FrameKind};
+use tacit_replicated::step::{INPUT, SEED};
 use tacit_testkit::react::{Act, Attacker, reacting};
-use tacit_wire::step::{INPUT, SEED};
 
 /// Twice a table of two rows, for whoever plays `guest`, and whether a flag is set, which nobody learns.
 fn table() -> Arc<Compiled> {
