@@ -3,8 +3,8 @@
 
 mod processes;
 
+use aho_corasick::AhoCorasick;
 use processes::{REALM, Realm, Running, now};
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::TcpStream;
@@ -29,15 +29,8 @@ const CHUNK: usize = 1 << 24;
 /// What is searched for, with what it is.
 struct Needles {
     all: Vec<(String, Vec<u8>)>,
-    /// Those that begin with these eight bytes.
-    by_begin: HashMap<u64, Vec<usize>>,
-    /// Whether any may begin so: hashes of eight bytes.
-    may_begin: Vec<bool>,
+    search: AhoCorasick,
     longest: usize,
-}
-
-fn slot(begin: u64) -> usize {
-    (begin.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
 }
 
 impl Needles {
@@ -59,28 +52,17 @@ impl Needles {
                 forms.map(|(form, bytes)| (format!("{name} as {form}"), bytes))
             })
             .collect();
-        let (mut by_begin, mut may_begin) = (HashMap::<u64, Vec<usize>>::new(), vec![false; 1 << 16]);
-        for (number, (_, needle)) in all.iter().enumerate() {
-            let begin = u64::from_le_bytes(*needle.first_chunk().unwrap());
-            by_begin.entry(begin).or_default().push(number);
-            may_begin[slot(begin)] = true;
-        }
+        let search = AhoCorasick::new(all.iter().map(|(_, needle)| needle)).unwrap();
         let longest = all.iter().map(|(_, needle)| needle.len()).max().unwrap();
-        Self { all, by_begin, may_begin, longest }
+        Self { all, search, longest }
     }
 
     /// The names of those that are somewhere in these bytes.
     fn found_in(&self, bytes: &[u8], found: &mut Vec<String>) {
-        for (at, begin) in bytes.windows(8).enumerate() {
-            let begin = u64::from_le_bytes(*begin.first_chunk().unwrap());
-            if !self.may_begin[slot(begin)] {
-                continue;
-            }
-            for &number in self.by_begin.get(&begin).map_or(&[][..], |numbers| numbers) {
-                let (name, needle) = &self.all[number];
-                if bytes[at..].starts_with(needle) && !found.contains(name) {
-                    found.push(name.clone());
-                }
+        for place in self.search.find_overlapping_iter(bytes) {
+            let (name, _) = &self.all[place.pattern().as_usize()];
+            if !found.contains(name) {
+                found.push(name.clone());
             }
         }
     }
