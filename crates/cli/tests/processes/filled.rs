@@ -15,8 +15,8 @@ use tempfile::TempDir;
 
 const FIRST: u16 = PORT + 52;
 const METRICS: u16 = PORT + 54;
-/// Parts of 20,160 triples are made, one after another, for seconds.
-const LEVEL: &str = "triples=150000,bits=2048,elements=2048,masks=2048";
+/// Three parts of 20,160 triples are made, one after another, for seconds.
+const LEVEL: &str = "triples=60000,bits=2048,elements=2048,masks=2048";
 /// Times that it is killed.
 const ROUNDS: usize = 3;
 /// Milliseconds from the beginning of a filling to the kill, less than.
