@@ -45,7 +45,7 @@ native-check: native ## That the command without Python needs no library, interp
 
 wasm: ## A client's half for JavaScript (target/wasm32-unknown-unknown), and its test under Node
 	rustup target add wasm32-unknown-unknown
-	cargo build --release --quiet --package tacit-client-js --example tacit_client --target wasm32-unknown-unknown
+	RUSTFLAGS="-D warnings" cargo build --release --quiet --package tacit-client-js --example tacit_client --target wasm32-unknown-unknown
 	TACIT_CLIENT_WASM=$(WASM) node --test crates/client-js/js/
 
 $(STAMP): python/requirements.txt

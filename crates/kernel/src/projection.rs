@@ -14,6 +14,7 @@ const MANY: usize = 1 << 20;
 
 /// Bits of a part of a number that isn't long, and numbers whose parts' sum is half a word.
 const PART: u32 = 22;
+#[cfg(target_arch = "x86_64")]
 const SOME: usize = 1 << (32 - PART);
 
 /// [`add_picked`] of numbers from -2^65 to below 2^65. Whoever calls it knows that they are, whatever the secrets
