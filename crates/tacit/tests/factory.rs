@@ -183,29 +183,36 @@ fn a_store_that_is_put_back_gives_nothing_twice() {
 /// With its anchor or without: whose store was set back is named by all, and its epoch isn't used any more.
 #[test]
 fn a_store_that_is_set_back_is_refused_by_all_with_its_name() {
-    for with_anchor in [false, true] {
-        let folder = Folder::new();
+    let one = &["P1"][..];
+    for (parties, restored, with_anchor) in
+        [(2, one, false), (2, one, true), (3, one, false), (3, &["P1", "P2"], true)]
+    {
+        let folder = Folder::of(parties);
         let epoch = folder.stock(&TWO_RUNS, false)[0].epoch;
         let StorePath { store, anchors } = folder.place();
-        let backup = folder.folder.path().join("backup");
-        copy(&store.join("P1"), &backup.join("P1"));
-        copy(&anchors, &backup.join("anchors"));
-        run(&mut folder.open()).unwrap();
-        let mut set_back = vec![("P1", store.join("P1"))];
+        let mut set_back: Vec<_> = restored.iter().map(|name| (*name, store.join(name))).collect();
         if with_anchor {
             // P0's journal knows more than this copy of its anchor, and counts.
-            set_back.push(("anchors", anchors.clone()));
+            set_back.push(("anchors", anchors));
         }
-        for (name, path) in set_back {
-            fs::remove_dir_all(&path).unwrap();
-            copy(&backup.join(name), &path);
+        let backup = folder.folder.path().join("backup");
+        for (name, path) in &set_back {
+            copy(path, &backup.join(name));
+        }
+        run(&mut folder.open()).unwrap();
+        for (name, path) in &set_back {
+            fs::remove_dir_all(path).unwrap();
+            copy(&backup.join(name), path);
         }
         let before = folder.left("P0");
         let says = refused(&mut folder.open());
-        assert!(says.contains(&format!("the store of P1 was set back: the key of epoch {epoch}")), "{says}");
+        let stores: Vec<_> = restored.iter().map(|name| format!("the store of {name}")).collect();
+        let [was, has] = if restored.len() == 1 { ["was", "has"] } else { ["were", "have"] };
+        let whose = format!("{} {was} set back: the key of epoch {epoch}", stores.join(" and "));
+        assert!(says.contains(&whose), "{says}");
         assert_eq!(folder.left("P0"), before, "nothing is used");
         let says = refused(&mut folder.open());
-        assert!(says.contains("P1 has no unused"), "{says}");
+        assert!(says.contains(&format!("{} {has} no unused", restored.join(" and "))), "{says}");
         let more = folder.stock(&TWO_RUNS, false);
         assert!(more.iter().all(|made| made.epoch != epoch));
         run(&mut folder.open()).unwrap();
