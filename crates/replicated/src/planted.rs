@@ -54,6 +54,8 @@ pub enum Mistake {
     SilenceAccepts,
     /// Outputs are sent before anything is checked.
     OutputsEarly,
+    /// A guard is opened before anything is checked, and all else after it.
+    GuardEarly,
     /// The last round has no random values.
     Unmasked,
     /// A prover takes whatever seeds it is given.
@@ -107,9 +109,9 @@ fn plant_shared(mistakes: &[Mistake]) {
 }
 
 #[cfg(feature = "planted")]
-pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products};
+pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products, tap_results};
 #[cfg(feature = "planted")]
-pub(crate) use taps::{products_tapped, seated, tapped};
+pub(crate) use taps::{products_tapped, results_tapped, seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
@@ -166,10 +168,12 @@ mod taps {
 
     type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
     type TapOfProducts = Box<dyn FnMut(&mut NotedProducts<'_>)>;
+    type TapOfResults = Box<dyn FnMut(u32, &mut [u8])>;
 
     thread_local! {
         static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
         static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
+        static TAP_OF_RESULTS: RefCell<Option<TapOfResults>> = const { RefCell::new(None) };
         static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
     }
 
@@ -181,6 +185,12 @@ mod taps {
     /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
     pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
         TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
+    }
+
+    /// Lets `tap` change what the party whose thread this is has as its component of products of numbers, and so what it sends: it
+    /// is told the operation, and given the component's elements as they stand in memory.
+    pub fn tap_results(tap: impl FnMut(u32, &mut [u8]) + 'static) {
+        TAP_OF_RESULTS.set(Some(Box::new(tap)));
     }
 
     /// The identity of the last session in which the party whose thread this is took its seat.
@@ -200,6 +210,11 @@ mod taps {
                 tap(moment, &mut noted);
             }
         });
+    }
+
+    /// Shows a component of products to whoever looks; whether anybody does.
+    pub(crate) fn results_tapped(op: u32, component: &mut [u8]) -> bool {
+        TAP_OF_RESULTS.with_borrow_mut(|tap| tap.as_mut().map(|tap| tap(op, component)).is_some())
     }
 
     /// Shows a batch of products to whoever looks.

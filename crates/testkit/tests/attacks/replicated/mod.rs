@@ -1,6 +1,7 @@
 //! Attacks on `replicated-malicious`. One party attacks, each of the three in turn, and gives no inputs unless it says so.
 
 mod field;
+mod guard;
 mod inputs;
 mod log;
 mod outputs;
@@ -154,6 +155,9 @@ fn too_early() -> Vec<Attack> {
         }),
         attack("a key that changes a client's output", NAME, 3, |version, seed| {
             outputs::key_searched(&[Mistake::Shared(Shared::KeyFromOne)], version, seed)
+        }),
+        attack("a number searched for by what a guard says", NAME, 3, |version, seed| {
+            guard::searched(&[Mistake::GuardEarly], version, seed)
         }),
         attack("a client's output that isn't accepted", NAME, 3, |version, seed| {
             outputs::unaccepted(&[Mistake::Shared(Shared::AcceptancesUnchecked)], version, seed)
