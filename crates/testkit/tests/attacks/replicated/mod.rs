@@ -12,7 +12,7 @@ mod unproved;
 mod withheld;
 
 use points::Early;
-use products::WithheldProducts;
+use products::{Divided, PrimeFrom, WithheldProducts};
 use stage::Stage;
 use tacit_replicated::planted::{Mistake, Shared};
 use tacit_replicated::step;
@@ -115,13 +115,22 @@ fn of_products() -> Vec<Attack> {
             |version, seed| PRODUCTS_UNCHECKED.run(version, seed),
         ),
         attack("a product divided modulo a prime that is known", NAME, 3, |version, seed| {
-            products::divided(&[], version, seed)
+            DIVIDED.run(version, seed)
         }),
         attack(
             "a product divided modulo two primes that are known",
             "replicated-malicious soundness=100",
             3,
-            |version, seed| products::divided(&[("soundness", "100")], version, seed),
+            |version, seed| DIVIDED_TWICE.run(version, seed),
+        ),
+        attack("quotients kept back and divided by the prime that comes", NAME, 3, |version, seed| {
+            QUOTIENTS.run(version, seed)
+        }),
+        attack(
+            "quotients kept back and divided by both primes that come",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| QUOTIENTS_TWICE.run(version, seed),
         ),
     ]
 }
@@ -230,12 +239,13 @@ const BEYOND: Withheld = Withheld {
 const PRODUCTS: WithheldProducts = WithheldProducts {
     parameters: &[],
     repetitions: 1,
+    products: 200,
     mistakes: &[Mistake::LeftWordUnawaited],
     not_enough: &[],
 };
 
 const PRODUCTS_TWICE: WithheldProducts =
-    WithheldProducts { parameters: &[("soundness", "100")], repetitions: 2, ..PRODUCTS };
+    WithheldProducts { parameters: &[("soundness", "100")], repetitions: 2, products: 300, ..PRODUCTS };
 
 const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     repetitions: 1,
@@ -243,6 +253,21 @@ const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     not_enough: &[Mistake::LeftWordUnawaited],
     ..PRODUCTS_TWICE
 };
+
+const DIVIDED: Divided = Divided {
+    parameters: &[],
+    from: PrimeFrom::Bits,
+    repetitions: 1,
+    mistakes: &[Mistake::PrimeEarly],
+    not_enough: &[],
+};
+
+const DIVIDED_TWICE: Divided = Divided { parameters: &[("soundness", "100")], repetitions: 2, ..DIVIDED };
+
+const QUOTIENTS: Divided =
+    Divided { from: PrimeFrom::KeptBack, mistakes: &[Mistake::SeedsWithValues], ..DIVIDED };
+
+const QUOTIENTS_TWICE: Divided = Divided { parameters: &[("soundness", "100")], repetitions: 2, ..QUOTIENTS };
 
 const LI: Withheld = Withheld { parameters: &[("proofs", "li-2023")], ..DEFAULT };
 
