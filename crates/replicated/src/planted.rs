@@ -34,6 +34,10 @@ pub enum Mistake {
     SecondUnchecked,
     /// Both repetitions have the same points.
     SamePoints,
+    /// Both repetitions of a proof of products have the same bits.
+    SameBits,
+    /// They have the same prime, and the same element of its field.
+    SamePrime,
     /// Messages of ANDs aren't hashed.
     MessagesUnhashed,
     /// Nor are the values of the second round.

@@ -114,6 +114,12 @@ fn of_products() -> Vec<Attack> {
             3,
             |version, seed| PRODUCTS_UNCHECKED.run(version, seed),
         ),
+        attack(
+            "products kept back and chosen by bits that serve twice",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| PRODUCTS_SAME.run(version, seed),
+        ),
         attack("a product divided modulo a prime that is known", NAME, 3, |version, seed| {
             DIVIDED.run(version, seed)
         }),
@@ -122,6 +128,12 @@ fn of_products() -> Vec<Attack> {
             "replicated-malicious soundness=100",
             3,
             |version, seed| DIVIDED_TWICE.run(version, seed),
+        ),
+        attack(
+            "a product divided modulo a prime that serves twice",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| DIVIDED_SAME.run(version, seed),
         ),
         attack("quotients kept back and divided by the prime that comes", NAME, 3, |version, seed| {
             QUOTIENTS.run(version, seed)
@@ -254,6 +266,13 @@ const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     ..PRODUCTS_TWICE
 };
 
+/// Of as few as these no choice cancels by two repetitions' own bits.
+const PRODUCTS_SAME: WithheldProducts = WithheldProducts {
+    products: 200,
+    mistakes: &[Mistake::LeftWordUnawaited, Mistake::SameBits],
+    ..PRODUCTS_UNCHECKED
+};
+
 const DIVIDED: Divided = Divided {
     parameters: &[],
     from: PrimeFrom::Bits,
@@ -263,6 +282,13 @@ const DIVIDED: Divided = Divided {
 };
 
 const DIVIDED_TWICE: Divided = Divided { parameters: &[("soundness", "100")], repetitions: 2, ..DIVIDED };
+
+const DIVIDED_SAME: Divided = Divided {
+    repetitions: 1,
+    mistakes: &[Mistake::PrimeEarly, Mistake::SamePrime],
+    not_enough: &[Mistake::PrimeEarly],
+    ..DIVIDED_TWICE
+};
 
 const QUOTIENTS: Divided =
     Divided { from: PrimeFrom::KeptBack, mistakes: &[Mistake::SeedsWithValues], ..DIVIDED };
