@@ -76,6 +76,8 @@ pub enum Mistake {
     PrimeEarly,
     /// Both repetitions of a proof of products have the same shares of quotients at the left verifier.
     SameQuotientShares,
+    /// The left verifier's shares of quotients have 96 bits, not 190.
+    ShortQuotientShares,
     /// Of products in narrower rings, a left verifier has words of 64 bits where the prover has those of the ring.
     ReducedOneSide,
     /// Seeds of proofs of products and of proofs of ANDs are drawn at one address.

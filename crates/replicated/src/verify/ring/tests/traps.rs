@@ -1,6 +1,7 @@
 //! What a proof of products rests on, each thing left out.
 
 use super::*;
+use std::sync::LazyLock;
 use tacit_kernel::matrix::matmul;
 
 /// Whether errors that are chosen by all bits pass.
@@ -100,13 +101,19 @@ fn of_matrices(m: usize, k: usize, n: usize) -> Batch {
     batch
 }
 
+/// That of two matrices of 1000 x 1000.
+fn of_large_matrices() -> &'static Batch {
+    static BATCH: LazyLock<Batch> = LazyLock::new(|| of_matrices(1000, 1000, 1000));
+    &BATCH
+}
+
 /// Of a million outputs that have their terms in common one alone is wrong, by the least there is or by half the ring.
 #[test]
 fn one_wrong_entry_of_a_large_matrix_does_not_pass() {
-    let batch = of_matrices(1000, 1000, 1000);
-    assert!(passes(sides(&batch), sides(&batch), 1, Change::default()));
+    let batch = of_large_matrices();
+    assert!(passes(sides(batch), sides(batch), 1, Change::default()));
     for (entry, by) in [(0, 1), (999 * 1000 + 17, 1 << 63)] {
-        assert!(rejected_of(&batch, &[(entry, by)]), "{entry}, {by}");
+        assert!(rejected_of(batch, &[(entry, by)]), "{entry}, {by}");
     }
 }
 
@@ -127,6 +134,34 @@ fn an_error_that_is_hidden_behind_the_last_element_does_not_pass() {
         assert!(hidden(Padding::OfAll), "{count}");
         assert!(!hidden(Padding::OfProver), "{count}");
     }
+}
+
+/// With 96 bits for the left verifier the right one reads what quotients have above these, but for one more or less. Those of
+/// large matrices have something there. So the left one has 80 bits more than they can have.
+#[test]
+fn short_shares_of_quotients_let_them_be_read() {
+    let mut rng = Rng(13);
+    let quotients: [i128; COEFFICIENTS] = std::array::from_fn(|_| {
+        let size = i128::from(rng.word() >> 18) << 64 | i128::from(rng.word());
+        size - (1 << 109)
+    });
+    let mut read = |bytes: usize| {
+        let drawn = (0..Shares::BYTES).map(|at| if at % 24 < bytes { rng.word() as u8 } else { 0 });
+        let drawn: Vec<u8> = drawn.collect();
+        let mut message = Vec::new();
+        Shares::drawn(drawn[..].try_into().unwrap()).rest(&quotients).write(&mut message);
+        let is_read = |(share, quotient): (&[u8], &i128)| {
+            let above = share[12..].iter().rev().fold(0_i128, |above, &byte| above << 8 | i128::from(byte));
+            // Less one, if the left share is more than what is below; 96 bits with a sign.
+            [0, 1].contains(&((quotient >> 96) - (above << 32 >> 32)))
+        };
+        message.chunks(24).zip(&quotients).filter(|&one| is_read(one)).count()
+    };
+    assert_eq!(read(12), COEFFICIENTS);
+    assert_eq!(read(24), 0);
+    let [left, right] = sides(of_large_matrices());
+    let of_matrix = super::quotients(left, right, &ID.bits(&[1; 32], left.proved()));
+    assert!(of_matrix.iter().any(|quotient| quotient >> 96 > 1));
 }
 
 /// `H = T - 2^64 Q` modulo a number below 2^61, for a `Q` that is negative: digits in mixed radix, in turn times all primes before.
