@@ -102,21 +102,21 @@ impl Verified {
     /// Before outputs.
     fn check_all(&mut self, counts: Counts, party: &mut Party) -> Result<(), Error> {
         let learn = clients_learn(&party.plan, &party.participants);
+        let is_late =
+            planted(Mistake::OutputsEarly) || planted(Mistake::GuardEarly) && party.plan.guard.is_some();
         let (session, scheme) = (&mut party.session, &party.scheme);
-        if !planted(Mistake::OutputsEarly) {
+        if !is_late {
             self.proofs.complete(counts, session)?;
         }
         if planted(Mistake::GivenComparedLate) {
             self.compare(session)?;
         }
-        let accept = |session: &mut Session| {
-            if planted(Mistake::OutputsEarly) { Ok(()) } else { accept(counts, session) }
-        };
+        let accept = |session: &mut Session| if is_late { Ok(()) } else { accept(counts, session) };
         self.hiding = Hiding::after(accept, session, scheme, learn)?;
         Ok(())
     }
 
-    /// What the mistake of the name leaves for after the outputs.
+    /// What mistakes leave for after the outputs, or after the guard.
     #[cfg(feature = "planted")]
     pub(crate) fn check_late(&mut self, party: &mut Party) -> Result<(), Error> {
         let counts = sums(&party.plan, self.limits).pop_back().unwrap_or_default();

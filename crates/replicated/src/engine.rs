@@ -158,6 +158,14 @@ impl Engine for ReplicatedEngine {
     }
 
     fn send_output(&mut self, output: u32) -> Result<(), Error> {
+        #[cfg(feature = "planted")]
+        if let Some(verified) = self.verified.as_mut()
+            && output == 0
+            && self.party.plan.guard.is_some()
+            && planted(Mistake::GuardEarly)
+        {
+            verified.check_late(&mut self.party)?;
+        }
         self.party.send_output(output)?;
         match &mut self.verified {
             None => self.send_part(output),

@@ -34,6 +34,10 @@ pub enum Mistake {
     SecondUnchecked,
     /// Both repetitions have the same points.
     SamePoints,
+    /// Both repetitions of a proof of products have the same bits.
+    SameBits,
+    /// They have the same prime, and the same element of its field.
+    SamePrime,
     /// Messages of ANDs aren't hashed.
     MessagesUnhashed,
     /// Nor are the values of the second round.
@@ -54,6 +58,8 @@ pub enum Mistake {
     SilenceAccepts,
     /// Outputs are sent before anything is checked.
     OutputsEarly,
+    /// A guard is opened before anything is checked, and all else after it.
+    GuardEarly,
     /// The last round has no random values.
     Unmasked,
     /// A prover takes whatever seeds it is given.
@@ -70,6 +76,8 @@ pub enum Mistake {
     PrimeEarly,
     /// Both repetitions of a proof of products have the same shares of quotients at the left verifier.
     SameQuotientShares,
+    /// The left verifier's shares of quotients have 96 bits, not 190.
+    ShortQuotientShares,
     /// Of products in narrower rings, a left verifier has words of 64 bits where the prover has those of the ring.
     ReducedOneSide,
     /// Seeds of proofs of products and of proofs of ANDs are drawn at one address.
@@ -107,9 +115,9 @@ fn plant_shared(mistakes: &[Mistake]) {
 }
 
 #[cfg(feature = "planted")]
-pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products};
+pub use taps::{Moment, Noted, NotedProducts, session, tap, tap_products, tap_results};
 #[cfg(feature = "planted")]
-pub(crate) use taps::{products_tapped, seated, tapped};
+pub(crate) use taps::{products_tapped, results_tapped, seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
@@ -166,10 +174,12 @@ mod taps {
 
     type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
     type TapOfProducts = Box<dyn FnMut(&mut NotedProducts<'_>)>;
+    type TapOfResults = Box<dyn FnMut(u32, &mut [u8])>;
 
     thread_local! {
         static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
         static TAP_OF_PRODUCTS: RefCell<Option<TapOfProducts>> = const { RefCell::new(None) };
+        static TAP_OF_RESULTS: RefCell<Option<TapOfResults>> = const { RefCell::new(None) };
         static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
     }
 
@@ -181,6 +191,12 @@ mod taps {
     /// Lets `tap` look into the log of products of the party whose thread this is, as a prover.
     pub fn tap_products(tap: impl FnMut(&mut NotedProducts<'_>) + 'static) {
         TAP_OF_PRODUCTS.set(Some(Box::new(tap)));
+    }
+
+    /// Lets `tap` change what the party whose thread this is has as its component of products of numbers, and so what it sends: it
+    /// is told the operation, and given the component's elements as they stand in memory.
+    pub fn tap_results(tap: impl FnMut(u32, &mut [u8]) + 'static) {
+        TAP_OF_RESULTS.set(Some(Box::new(tap)));
     }
 
     /// The identity of the last session in which the party whose thread this is took its seat.
@@ -200,6 +216,11 @@ mod taps {
                 tap(moment, &mut noted);
             }
         });
+    }
+
+    /// Shows a component of products to whoever looks; whether anybody does.
+    pub(crate) fn results_tapped(op: u32, component: &mut [u8]) -> bool {
+        TAP_OF_RESULTS.with_borrow_mut(|tap| tap.as_mut().map(|tap| tap(op, component)).is_some())
     }
 
     /// Shows a batch of products to whoever looks.

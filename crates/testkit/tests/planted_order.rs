@@ -3,6 +3,8 @@
 
 #[path = "../../replicated/tests/order/cases.rs"]
 mod cases;
+#[path = "../../replicated/tests/order/guard.rs"]
+mod guard;
 #[path = "../../replicated/tests/order/messages.rs"]
 mod messages;
 #[path = "../../replicated/tests/order/table.rs"]
@@ -52,4 +54,15 @@ fn ands_of_what_clients_gave_before_it_is_compared() {
         assert_eq!(both.contains("a message for an AND"), late);
         assert_eq!(both.contains("a seed"), late);
     }
+}
+
+/// A guard that is opened before all is accepted.
+#[test]
+fn a_guard_before_acceptances() {
+    let protocol = mistaken(&[Mistake::GuardEarly], &[]);
+    let table = [&guard::GUARDED[..], &table::ANY[4..6]].concat();
+    let early = early(&[guard::guarded(protocol, 9)], &table);
+    let for_party = "an output's component for a party, or its digest";
+    let for_client = "an output's component for a client, its digest and this party's acceptance";
+    assert_eq!(early, BTreeSet::from([for_party, for_client]));
 }

@@ -1,6 +1,8 @@
 //! Mistakes planted in proofs of ANDs: each lets an attacker through whom the right form notices, or lets honest runs
 //! fail, or shows in a view. So the suite would notice them.
 
+#[path = "planted_proofs/hiding.rs"]
+mod hiding;
 #[path = "planted_proofs/products.rs"]
 mod products;
 #[path = "../../replicated/tests/order/sorts.rs"]

@@ -6,10 +6,15 @@
 //! Catrina and de Hoogh's protocol, their Protocol 1).
 //!
 //! The first two tests show that, so that nobody brings it back for its price; the third holds ours against
-//! `floor((x + half) / 2^d)`.
+//! `floor((x + half) / 2^d)`. The last ones are about where that ends: at `2^(k-2)` in a ring of k bits. From there on the result
+//! depends on how a number is shared, so it isn't only wrong; programs that could get there are refused, or end.
 
-use tacit_program::{Builder, Capabilities, Dtype, Range, Recipient, decode, lower};
-use tacit_replicated::Replicated;
+use std::collections::BTreeSet;
+
+use tacit_engine::{Error, Protocol};
+use tacit_program::plan::Domain;
+use tacit_program::{Builder, Capabilities, Dtype, Fault, Feature, Program, Range, Recipient, decode, lower};
+use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_testkit::{Case, Draws, Rng};
 
 /// Bits that are taken off.
@@ -159,6 +164,158 @@ fn ours_is_the_exact_quotient_whatever_is_drawn() {
                     assert_eq!(got.data, expected, "2^{by} in {width} bits, seed {seed}, {capabilities:?}");
                 }
             }
+        }
+    }
+}
+
+/// Bits that are taken off at the border.
+const BY: u8 = 3;
+
+/// How often a number is shared in a run, and usual runs.
+const TIMES: usize = 1024;
+const RUNS: u64 = 4;
+
+/// A number of an owner who says that it is in a range, shared so often, without its last bits. It is assumed to be in another range, if in one.
+fn shifted(owned: (i128, i128), assumed: Option<(i128, i128)>) -> Result<Program, Fault> {
+    let mut build = Builder::new();
+    let range = |(lo, hi)| Range::new(lo, hi).expect("a range");
+    let mut x = build.input("alice", "x", Dtype::Int, &[TIMES], Some(range(owned))).unwrap();
+    if let Some(assumed) = assumed {
+        x = build.assume(x, range(assumed)).unwrap();
+    }
+    let short = build.shift_right(x, BY).map_err(|error| *error.fault)?;
+    build.reveal(short, Recipient::All).unwrap();
+    Ok(build.finish().unwrap())
+}
+
+/// All that comes of a number in some runs; nothing for those that end as it is outside of its range.
+fn results(
+    program: &Program,
+    x: i128,
+    capabilities: Capabilities,
+    protocol: &'static dyn Protocol,
+    runs: u64,
+) -> BTreeSet<Option<i64>> {
+    let lowered = lower(program, capabilities).unwrap();
+    let case = Case::new(protocol, 3, lowered.plan, &[vec![x as u64; TIMES]]);
+    let result = |seed| -> BTreeSet<Option<i64>> {
+        let run = case.run(&Draws::fixed(seed));
+        let result = &run.endings[0].as_ref().expect("it came").result;
+        match result {
+            Ok(outcome) => {
+                let output = outcome.outputs[0].as_ref().expect("it is for all");
+                let elements = output.to_elements(case.plan.outputs[0].form).into_iter();
+                // Elements of rings have no sign.
+                let rest = if output.domain() == Domain::Bits { 0 } else { 64 - output.domain().bits() };
+                elements.map(|element| Some((element << rest) as i64 >> rest)).collect()
+            }
+            Err(Error::OutsideAssumed) => BTreeSet::from([None]),
+            Err(error) => panic!("{x}, seed {seed}: {error}"),
+        }
+    };
+    (0..runs).flat_map(result).collect()
+}
+
+/// What should come of it.
+fn right(x: i128) -> BTreeSet<Option<i64>> {
+    BTreeSet::from([Some((x >> BY) as i64)])
+}
+
+/// The ends of what a ring of so many bits truncates.
+fn ends(width: u32) -> (i128, i128) {
+    let limit = 1 << (width - 2);
+    (-limit, limit - 1)
+}
+
+/// Whoever gives a number that isn't in the range which it said makes the result depend on shares, in a protocol that takes its
+/// word: the farther outside, the more shares give a wrong one. The last numbers inside give what they should, whatever their
+/// shares are.
+#[test]
+fn beyond_the_border_the_result_depends_on_how_a_number_is_shared() {
+    for width in [8, 16, 32, 64] {
+        let (lo, hi) = ends(width);
+        let program = shifted((lo, hi), None).unwrap();
+        for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
+            let of = |x, runs| results(&program, x, capabilities, &Replicated::COMPUTATIONAL, runs);
+            for x in [lo, hi] {
+                assert_eq!(of(x, RUNS), right(x), "{x} in {width} bits, {capabilities:?}");
+            }
+            let half = hi / 2 + 1;
+            for x in [lo - half, hi + half] {
+                assert!(of(x, RUNS).len() > 1, "{x} in {width} bits, {capabilities:?}");
+            }
+            // The first number outside: one share in 2^(k-1) is enough, and of three components 16 in 2^2k.
+            if width == 8 {
+                assert!(of(hi + 1, 40).len() > 1, "{capabilities:?}");
+            }
+        }
+    }
+}
+
+/// A range that is longer by one number takes a wider ring, where it is as right as any other; where there is none it is refused.
+#[test]
+fn a_range_beyond_the_border_is_refused_or_takes_a_wider_ring() {
+    for width in [8, 16, 32] {
+        let (lo, hi) = ends(width);
+        for longer in [(lo - 1, hi), (lo, hi + 1)] {
+            let program = shifted(longer, None).unwrap();
+            for x in [longer.0, longer.1] {
+                for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
+                    let got = results(&program, x, capabilities, &Replicated::COMPUTATIONAL, RUNS);
+                    assert_eq!(got, right(x), "{x}, {capabilities:?}");
+                }
+            }
+        }
+    }
+    let (lo, hi) = ends(64);
+    for longer in [(lo - 1, hi), (lo, hi + 1)] {
+        assert!(matches!(shifted(longer, None), Err(Fault::TruncationGuard { bits: 62, .. })), "{longer:?}");
+    }
+}
+
+/// A number that is assumed to be short enough ends the run from the border on, whatever its shares are.
+#[test]
+fn a_number_that_is_assumed_to_be_short_enough_ends_the_run_from_the_border_on() {
+    let inside = ends(64);
+    let program = shifted((i64::MIN.into(), i64::MAX.into()), Some(inside)).unwrap();
+    let in_rings = [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS]
+        .map(|capabilities| capabilities.with(Feature::Guard));
+    let verified = &ReplicatedMalicious::SOUNDNESS_50;
+    let cases: [(Capabilities, &dyn Protocol); 4] = [
+        (in_rings[0], &Replicated::COMPUTATIONAL),
+        (in_rings[1], &Replicated::COMPUTATIONAL),
+        (in_rings[1], verified),
+        (verified.capabilities(), verified),
+    ];
+    for (capabilities, protocol) in cases {
+        let of = |x| results(&program, x, capabilities, protocol, RUNS);
+        for x in [inside.0, inside.1] {
+            assert_eq!(of(x), right(x), "{x}, {}", protocol.spec().name);
+        }
+        for x in [inside.0 - 1, inside.1 + 1, i64::MIN.into(), i64::MAX.into()] {
+            assert_eq!(of(x), BTreeSet::from([None]), "{x}, {}", protocol.spec().name);
+        }
+    }
+}
+
+/// Where owners are held to the ranges that they say, whoever gives a number beyond the border, or between the range and the border,
+/// gives the least one of the range.
+#[test]
+fn an_owner_who_is_held_to_a_range_gives_no_number_beyond_the_border() {
+    let (lo, hi) = ends(64);
+    let capabilities = Capabilities::THREE_COMPONENTS.holding_ranges();
+    for (last, protocol) in [
+        (hi, &Replicated::COMPUTATIONAL as &dyn Protocol),
+        (hi - 100, &Replicated::COMPUTATIONAL),
+        (hi, &ReplicatedMalicious::SOUNDNESS_50),
+    ] {
+        let program = shifted((lo, last), None).unwrap();
+        let of = |x| results(&program, x, capabilities, protocol, RUNS);
+        for x in [lo, last] {
+            assert_eq!(of(x), right(x), "{x}");
+        }
+        for x in [lo - 1, last + 1, hi + 1, hi + hi / 2, i64::MAX.into()] {
+            assert_eq!(of(x), right(lo), "{x}");
         }
     }
 }

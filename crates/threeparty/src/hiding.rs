@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::{Error, Participants};
 use tacit_kernel::Buffer;
-use tacit_program::plan::{Plan, Register};
+use tacit_program::plan::{Domain, Plan, Register};
 use tacit_session::{Draw, PrssStream, Session};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -56,6 +56,8 @@ impl Hiding {
             fill(&mut self.0, Draw { part, op: output }, shape, &mut mask);
             mask
         });
+        let is_xor = planted(Mistake::HiddenByXor);
+        let shape = if is_xor { Register { domain: Domain::Bits, ..shape } } else { shape };
         for (component, values) in components {
             for (masked, mask) in (1..).zip(&masks) {
                 if component == masked {

@@ -17,6 +17,8 @@ pub enum Mistake {
     AcceptancesUnchecked,
     /// The key that hides outputs' components is what one party says.
     KeyFromOne,
+    /// What hides components of numbers is combined with them as that of bits is, by XOR.
+    HiddenByXor,
 }
 
 #[cfg(feature = "planted")]

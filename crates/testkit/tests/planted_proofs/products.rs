@@ -230,6 +230,23 @@ fn shares_of_quotients_serve_one_repetition() {
     run(&case(&ReplicatedMalicious::SOUNDNESS_100, &[Mistake::SameQuotientShares]), nothing());
 }
 
+/// With 96 bits for the left verifier the right one's shares are signs above these, or what quotients have there: `traps.rs` shows
+/// how it reads them.
+#[test]
+fn shares_of_quotients_are_longer_than_quotients() {
+    let bare = |mistakes| {
+        let run = run(&case(&ReplicatedMalicious::SOUNDNESS_50, mistakes), nothing());
+        assert_eq!(errors(&run), [""; 0]);
+        let is_of_quotients = |at: At| (at.part, at.batch) == (step::PROOF_BACK, QUOTIENTS);
+        let sent = run.trace.link(0, 2).find(|sent| is_of_quotients(sent.at)).expect("quotients are sent");
+        assert_eq!(sent.payload.len(), QUOTIENT_BYTES);
+        let is_sign =
+            |share: &&[u8]| share[13..].iter().all(|byte| *byte == share[12] && [0, 0xff].contains(byte));
+        sent.payload.chunks(24).filter(is_sign).count()
+    };
+    assert_eq!([bare(&[]), bare(&[Mistake::ShortQuotientShares])], [0, 127]);
+}
+
 /// So it does with seeds that two kinds of batches share: what a prover would learn by that, the same file shows.
 #[test]
 #[should_panic(expected = "was drawn before")]

@@ -3,6 +3,7 @@
 
 use super::super::seeds::Seed;
 use super::statement::{Operation, Picked};
+use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::prime::Prime;
@@ -17,6 +18,11 @@ pub(crate) struct ProofId<'a> {
 }
 
 impl ProofId<'_> {
+    /// Of the first repetition, with this mistake.
+    fn unless(self, mistake: Mistake) -> Self {
+        if planted(mistake) { Self { repetition: 0, ..self } } else { self }
+    }
+
     fn hash(&self, label: &str, round: usize, seed: &Seed) -> Seed {
         let mut hash = Sha256::new_with_prefix(label);
         hash.update(self.session);
@@ -28,7 +34,7 @@ impl ProofId<'_> {
 
     /// The words of 64 bits of every row and column of every operation that is proved, from the first seed.
     pub(crate) fn bits(&self, seed: &Seed, operations: impl IntoIterator<Item = Operation>) -> Vec<Picked> {
-        let key = self.hash("tacit ring proof bits 1", 0, seed);
+        let key = self.unless(Mistake::SameBits).hash("tacit ring proof bits 1", 0, seed);
         let key = Aes128Ctr::new(&std::array::from_fn(|at| key[at]));
         let mut next = 0;
         let mut words = |count: usize| {
@@ -47,7 +53,8 @@ impl ProofId<'_> {
     /// A prime between 2^60 and 2^61, uniform among them, and an element of its field, within 2^-67 of uniform: from the
     /// second seed.
     pub(crate) fn field(&self, seed: &Seed) -> (Prime, u64) {
-        let key = self.hash("tacit ring proof prime 1", 0, seed);
+        let id = self.unless(Mistake::SamePrime);
+        let key = id.hash("tacit ring proof prime 1", 0, seed);
         let key = Aes128Ctr::new(&std::array::from_fn(|at| key[at]));
         let candidate = |block: u64| {
             let mut drawn = [0; 8];
@@ -55,7 +62,7 @@ impl ProofId<'_> {
             Prime::new(u64::from_le_bytes(drawn) >> 4 | 1 << 60)
         };
         let Some(prime) = (0..).find_map(candidate) else { unreachable!("one number in 42 is a prime") };
-        let point = self.element("tacit ring proof chi 1", 0, seed, &prime, 0);
+        let point = id.element("tacit ring proof chi 1", 0, seed, &prime, 0);
         (prime, point)
     }
 

@@ -8,6 +8,7 @@ use super::fold::{Vectors, claim, factors, round_weights, values as values_of};
 use super::log::Batch;
 use super::quotients::Shares;
 use super::statement::{COEFFICIENTS, Operation, Outputs, Picked, Side, longest, quotients};
+use super::vector::Vector;
 use super::*;
 use std::borrow::Cow;
 use tacit_kernel::prime::Prime;
@@ -98,6 +99,15 @@ struct Change {
     /// All have these bits, and the prover these quotients.
     bits: Option<Vec<Picked>>,
     quotients: Option<[i128; COEFFICIENTS]>,
+    /// The last zero that makes whole blocks is what the claim lacks.
+    padding: Option<Padding>,
+}
+
+/// Whose vectors have something else than zeros after the last element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Padding {
+    OfProver,
+    OfAll,
 }
 
 /// Runs a proof on what the prover, the left and the right verifier have; whether both accept.
@@ -125,9 +135,33 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
     let mut element = || rng.word() % prime.order();
     let masks = [element(), element()];
     let blocks = schedule.blocks(0);
-    let mut values = values_of(&prime, &u.inner_products(&v, blocks), blocks);
+    let mut products = u.inner_products(&v, blocks);
     let by = round_weights(&prime, blocks, points[0]);
     let mut vectors = Vectors { u: u.combined(&by), v: v.combined(&by) };
+    let mut lacks = 0;
+    if change.padding.is_some() {
+        let shares = [0, 1].map(|side| verifiers[side].weights(&bits, &prime, chi).share);
+        let quotients = prime.add(left_shares.value(&prime, chi), right_shares.value(&prime, chi));
+        let claim = shares.into_iter().fold(quotients, |sum, share| prime.add(sum, share));
+        // The sum of the products of each block with itself.
+        let is = products.iter().step_by(blocks + 1).fold(0, |sum, &product| prime.add(sum, product));
+        lacks = prime.sub(claim, is);
+        // 1 in one vector, and what is lacking in the other, at the end of the last block.
+        let place = vectors.u.len() - 1;
+        assert!(longest(prover[0].operations) < blocks * vectors.u.len(), "no zeros make whole blocks");
+        let (u, v) = (last_of_blocks(&u, blocks, place), last_of_blocks(&v, blocks, place));
+        for (at, (&u, &v)) in u.iter().zip(&v).enumerate() {
+            let [row, column] = [blocks * (blocks - 1) + at, blocks * at + blocks - 1];
+            products[row] = prime.add(products[row], v);
+            products[column] = prime.add(products[column], prime.mul(u, lacks));
+        }
+        let last = blocks * blocks - 1;
+        products[last] = prime.add(products[last], lacks);
+        for (vector, value) in [(&mut vectors.u, 1), (&mut vectors.v, lacks)] {
+            vector[place] = prime.add(vector[place], prime.times(by[blocks - 1], value));
+        }
+    }
+    let mut values = values_of(&prime, &products, blocks);
     for (round, &point) in points.iter().enumerate().skip(1) {
         values.extend(vectors.values(&schedule, round, &prime, || masks));
         if !schedule.is_last(round) {
@@ -146,13 +180,24 @@ fn passes(prover: [Side<'_>; 2], verifiers: [Side<'_>; 2], seed: u8, change: Cha
         let weights = side.weights(&bits, &prime, chi);
         let first = prime.add(weights.share, quotients.value(&prime, chi));
         let (blocks, places, of_mask) = factors(&schedule, &prime, &points);
-        let sum = side.vector(&weights).sum(&blocks, &places);
+        let mut sum = side.vector(&weights).sum(&blocks, &places);
+        if change.padding == Some(Padding::OfAll) {
+            let factor = prime.both(blocks[blocks.len() - 1], places[places.len() - 1]);
+            sum = prime.add(sum, prime.times(factor, if left { 1 } else { lacks }));
+        }
         let own = prime.add(sum, prime.mul(of_mask, masks[usize::from(!left)]));
         (own, claim(&schedule, first, &prime, values, &points))
     };
     let (p, left) = verifier(true, &left_shares, &shares);
     let (q, right) = verifier(false, &right_shares, &rest);
     prime.mul(p, q) == prime.add(left, right)
+}
+
+/// The element at a place of each block.
+fn last_of_blocks(vector: &Vector<'_>, blocks: usize, place: usize) -> Vec<u64> {
+    let mut elements = vec![1; blocks * (place + 1)];
+    vector.fill(0, &mut elements);
+    elements.chunks(place + 1).map(|block| block[place]).collect()
 }
 
 /// A side's vector, and its share.
@@ -189,7 +234,11 @@ impl Altered {
 fn rejected(operations: &[Operation], errors: &[(usize, u64)]) -> bool {
     let mut rng = Rng(5);
     let [batch, ..] = batches(operations, || rng.word());
-    let [left, right] = sides(&batch);
+    rejected_of(&batch, errors)
+}
+
+fn rejected_of(batch: &Batch, errors: &[(usize, u64)]) -> bool {
+    let [left, right] = sides(batch);
     let mut altered = Altered { e: left.e.to_vec() };
     for &(output, by) in errors {
         altered = altered.and(output, by);
@@ -287,83 +336,6 @@ fn no_error_passes() {
     assert!(rejected(&[of(Outputs::Each { count: 9, inner: 1 }, 56)], &[(4, 128)]));
 }
 
-/// Whether errors that are chosen by all bits pass.
-fn passes_with(operations: &[Operation], errors: &[(usize, u64)], bits: Vec<Picked>) -> bool {
-    let mut rng = Rng(5);
-    let [batch, ..] = batches(operations, || rng.word());
-    let [left, right] = sides(&batch);
-    let altered =
-        errors.iter().fold(Altered { e: left.e.to_vec() }, |all, &(output, by)| all.and(output, by));
-    let told = Side { e: &altered.e, ..left };
-    // Over the integers, all errors together are what is missing of T.
-    let (mut sums, columns) = (quotients(left, right, &bits), bits[0].columns.len());
-    let mut missing = [0_i128; COEFFICIENTS];
-    for (output, _) in errors {
-        let by = i128::from(told.e[*output]) - i128::from(left.e[*output]);
-        let (operation, place) = (output / operations[0].count(), output % operations[0].count());
-        let (alpha, beta) = (bits[operation].rows[place / columns], bits[operation].columns[place % columns]);
-        for (one, other) in (0..64).flat_map(|one| (0..64).map(move |other| (one, other))) {
-            missing[one + other] += by * i128::from(alpha >> one & beta >> other & 1);
-        }
-    }
-    sums.iter_mut().zip(missing).for_each(|(sum, missing)| *sum -= missing >> 64);
-    let change = Change { bits: Some(bits), quotients: Some(sums), ..Change::default() };
-    passes([told, right], [told, right], 1, change)
-}
-
-/// Errors of 2^63 count modulo 2: 127 equations over F_2. Who has the bits before its messages are where they are
-/// verified solves them, so no seed leaves before that.
-#[test]
-fn errors_that_are_chosen_by_the_bits_pass() {
-    let operations = [of(Outputs::Each { count: 200, inner: 1 }, 0)];
-    let bits = ID.bits(&[1; 32], operations);
-    // The product of two polynomials over F_2, and which outputs it is of.
-    let row = |output: usize| {
-        let (alpha, beta) = (bits[0].rows[0], bits[0].columns[output]);
-        (0..64)
-            .filter(|degree| alpha >> degree & 1 == 1)
-            .fold(0, |sum, degree| sum ^ u128::from(beta) << degree)
-    };
-    // Each with the outputs that it is the sum of, of which 128 do.
-    let mut solved: Vec<(u128, u128)> = Vec::new();
-    let chosen = (0..128).find_map(|output| {
-        let (mut rest, mut of) = (row(output), 1_u128 << output);
-        for (known, outputs) in &solved {
-            if rest ^ known < rest {
-                (rest, of) = (rest ^ known, of ^ outputs);
-            }
-        }
-        solved.push((rest, of));
-        solved.sort_by_key(|(known, _)| std::cmp::Reverse(*known));
-        (rest == 0).then_some(of)
-    });
-    let chosen = chosen.expect("128 outputs are more than 127 equations");
-    let errors: Vec<(usize, u64)> =
-        (0..128).filter(|at| chosen >> at & 1 == 1).map(|at| (at, 1 << 63)).collect();
-    assert!(!errors.is_empty());
-    assert!(passes_with(&operations, &errors, bits));
-    assert!(rejected(&operations, &errors));
-    assert!(
-        !passes_with(&operations, &errors, ID.bits(&[2; 32], operations)),
-        "a second repetition has bits of its own"
-    );
-}
-
-/// Bits that two operations share, and rows that have the bits of columns, let `D` and `-D` pass.
-#[test]
-fn errors_that_cancel_pass_if_bits_are_shared() {
-    let grid = of(Outputs::Each { count: 9, inner: 1 }, 0);
-    let (twice, cancel) = ([grid, grid], [(3, 5), (9 + 3, 5_u64.wrapping_neg())]);
-    let one = ID.bits(&[1; 32], [grid]);
-    assert!(passes_with(&twice, &cancel, vec![one[0].clone(), one[0].clone()]));
-    assert!(!passes_with(&twice, &cancel, ID.bits(&[1; 32], twice)));
-    let matrix = [of(Outputs::Matrix { m: 6, k: 2, n: 6 }, 0)];
-    let (antisymmetric, bits) = ([(2, 7), (2 * 6, 7_u64.wrapping_neg())], ID.bits(&[1; 32], matrix));
-    let rows = bits[0].rows.clone();
-    assert!(passes_with(&matrix, &antisymmetric, vec![Picked { columns: rows.clone(), rows }]));
-    assert!(!passes_with(&matrix, &antisymmetric, bits));
-}
-
 #[test]
 fn no_changed_message_passes() {
     let mut rng = Rng(4);
@@ -383,44 +355,6 @@ fn no_changed_message_passes() {
         2,
         Change { other_bits: Some(early), ..Change::default() }
     ));
-}
-
-/// A prime that a prover knows before lets it divide: the quotients of a wrong product are `T / 2^64` modulo it. So the
-/// prime is drawn, and one that differs is no use.
-#[test]
-fn quotients_modulo_a_known_prime_do_not_pass_another() {
-    let mut rng = Rng(6);
-    let [batch, ..] = batches(&[of(Outputs::Each { count: 5, inner: 1 }, 0)], || rng.word());
-    let [left, right] = sides(&batch);
-    let Altered { e } = Altered::of(left, 2, 1);
-    let told = Side { e: &e, ..left };
-    let bits = ID.bits(&[1; 32], batch.operations.iter().copied());
-    let exact = quotients(left, right, &bits);
-    // What is missing of T is -alpha beta: of each coefficient its product with 1 / 2^64.
-    let mut missing = [0_i128; COEFFICIENTS];
-    let picked = &bits[0];
-    for degree in (0..64).filter(|degree| picked.rows[0] >> degree & 1 == 1) {
-        for other in (0..64).filter(|other| picked.columns[2] >> other & 1 == 1) {
-            missing[degree + other] -= 1;
-        }
-    }
-    let known = Prime::new((1 << 61) - 1).unwrap();
-    let inverse = known.inverse(known.radix(1));
-    let forged = |prime: &Prime, chi: u64| {
-        let ((u, s), (v, t)) = (vector(told, &bits, prime, chi), vector(right, &bits, prime, chi));
-        let mut product = [0];
-        prime.inner_products(&u, &v, 1, &mut product);
-        let coefficient =
-            |(&q, &less): (&i128, &i128)| q + i128::from(known.mul(known.integer(less), inverse));
-        let value = exact.iter().zip(&missing).map(coefficient).rev();
-        let value = value.fold(0, |sum, q| prime.add(prime.mul(sum, chi), prime.integer(q)));
-        product[0] == prime.add(prime.add(s, t), prime.mul(value, prime.radix(1)))
-    };
-    assert!((0..20).all(|chi| forged(&known, chi + 12345)), "against a fixed prime it always passes");
-    for seed in 0..20 {
-        let (prime, chi) = ID.field(&[seed; 32]);
-        assert!(!forged(&prime, chi));
-    }
 }
 
 #[test]

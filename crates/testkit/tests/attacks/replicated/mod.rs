@@ -1,6 +1,7 @@
 //! Attacks on `replicated-malicious`. One party attacks, each of the three in turn, and gives no inputs unless it says so.
 
 mod field;
+mod guard;
 mod inputs;
 mod log;
 mod outputs;
@@ -11,7 +12,7 @@ mod unproved;
 mod withheld;
 
 use points::Early;
-use products::WithheldProducts;
+use products::{Divided, PrimeFrom, WithheldProducts};
 use stage::Stage;
 use tacit_replicated::planted::{Mistake, Shared};
 use tacit_replicated::step;
@@ -113,14 +114,35 @@ fn of_products() -> Vec<Attack> {
             3,
             |version, seed| PRODUCTS_UNCHECKED.run(version, seed),
         ),
+        attack(
+            "products kept back and chosen by bits that serve twice",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| PRODUCTS_SAME.run(version, seed),
+        ),
         attack("a product divided modulo a prime that is known", NAME, 3, |version, seed| {
-            products::divided(&[], version, seed)
+            DIVIDED.run(version, seed)
         }),
         attack(
             "a product divided modulo two primes that are known",
             "replicated-malicious soundness=100",
             3,
-            |version, seed| products::divided(&[("soundness", "100")], version, seed),
+            |version, seed| DIVIDED_TWICE.run(version, seed),
+        ),
+        attack(
+            "a product divided modulo a prime that serves twice",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| DIVIDED_SAME.run(version, seed),
+        ),
+        attack("quotients kept back and divided by the prime that comes", NAME, 3, |version, seed| {
+            QUOTIENTS.run(version, seed)
+        }),
+        attack(
+            "quotients kept back and divided by both primes that come",
+            "replicated-malicious soundness=100",
+            3,
+            |version, seed| QUOTIENTS_TWICE.run(version, seed),
         ),
     ]
 }
@@ -154,6 +176,9 @@ fn too_early() -> Vec<Attack> {
         }),
         attack("a key that changes a client's output", NAME, 3, |version, seed| {
             outputs::key_searched(&[Mistake::Shared(Shared::KeyFromOne)], version, seed)
+        }),
+        attack("a number searched for by what a guard says", NAME, 3, |version, seed| {
+            guard::searched(&[Mistake::GuardEarly], version, seed)
         }),
         attack("a client's output that isn't accepted", NAME, 3, |version, seed| {
             outputs::unaccepted(&[Mistake::Shared(Shared::AcceptancesUnchecked)], version, seed)
@@ -226,12 +251,13 @@ const BEYOND: Withheld = Withheld {
 const PRODUCTS: WithheldProducts = WithheldProducts {
     parameters: &[],
     repetitions: 1,
+    products: 200,
     mistakes: &[Mistake::LeftWordUnawaited],
     not_enough: &[],
 };
 
 const PRODUCTS_TWICE: WithheldProducts =
-    WithheldProducts { parameters: &[("soundness", "100")], repetitions: 2, ..PRODUCTS };
+    WithheldProducts { parameters: &[("soundness", "100")], repetitions: 2, products: 300, ..PRODUCTS };
 
 const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     repetitions: 1,
@@ -239,6 +265,35 @@ const PRODUCTS_UNCHECKED: WithheldProducts = WithheldProducts {
     not_enough: &[Mistake::LeftWordUnawaited],
     ..PRODUCTS_TWICE
 };
+
+/// Of as few as these no choice cancels by two repetitions' own bits.
+const PRODUCTS_SAME: WithheldProducts = WithheldProducts {
+    products: 200,
+    mistakes: &[Mistake::LeftWordUnawaited, Mistake::SameBits],
+    ..PRODUCTS_UNCHECKED
+};
+
+const DIVIDED: Divided = Divided {
+    parameters: &[],
+    from: PrimeFrom::Bits,
+    repetitions: 1,
+    mistakes: &[Mistake::PrimeEarly],
+    not_enough: &[],
+};
+
+const DIVIDED_TWICE: Divided = Divided { parameters: &[("soundness", "100")], repetitions: 2, ..DIVIDED };
+
+const DIVIDED_SAME: Divided = Divided {
+    repetitions: 1,
+    mistakes: &[Mistake::PrimeEarly, Mistake::SamePrime],
+    not_enough: &[Mistake::PrimeEarly],
+    ..DIVIDED_TWICE
+};
+
+const QUOTIENTS: Divided =
+    Divided { from: PrimeFrom::KeptBack, mistakes: &[Mistake::SeedsWithValues], ..DIVIDED };
+
+const QUOTIENTS_TWICE: Divided = Divided { parameters: &[("soundness", "100")], repetitions: 2, ..QUOTIENTS };
 
 const LI: Withheld = Withheld { parameters: &[("proofs", "li-2023")], ..DEFAULT };
 

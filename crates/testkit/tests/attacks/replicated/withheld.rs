@@ -64,7 +64,7 @@ pub(crate) const FEW: usize = needed(1);
 pub(crate) const MANY: usize = needed(2);
 
 /// How long the attacker waits for what it hopes for. Then it bets.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Withheld {
     pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
