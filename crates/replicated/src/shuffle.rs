@@ -118,10 +118,12 @@ impl ReplicatedEngine {
             let shape = self.party.plan.register(dst);
             let from = if job.stage == 0 { from } else { dst };
             let part = order.as_ref().map(|order| {
-                let mut sum = self.party.own.get(from).clone();
-                if is_first {
-                    vector::add_assign(shape, &mut sum, self.party.prev.get(from));
+                let own = self.party.own.get(from);
+                if !is_first {
+                    return vector::in_order(shape, own, order);
                 }
+                let mut sum = own.clone();
+                vector::add_assign(shape, &mut sum, self.party.prev.get(from));
                 vector::in_order(shape, &sum, order)
             });
             let masked = |stream: &mut PrssStream| mask(stream, draw, block, shape);
@@ -183,18 +185,24 @@ impl ReplicatedEngine {
     }
 }
 
-/// A uniformly random order.
+/// A uniformly random order: block after block comes to the end, or to an earlier place whose block goes to the end instead.
 fn order(stream: &mut PrssStream, draw: Draw, blocks: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..blocks as u32).collect();
     if planted(Mistake::ShuffleInPlace) {
-        return order;
+        return (0..blocks as u32).collect();
     }
+    let mut order = vec![0; blocks];
     let mut drawn = vec![[0; BLOCK]; DRAWN.min(blocks)];
+    // Places first, so that the machine has many of the order's far reads under way at a time.
+    let mut places = vec![0; drawn.len()];
     for first in (0..blocks).step_by(DRAWN) {
-        let words = &mut drawn[..DRAWN.min(blocks - first)];
-        stream.fill(draw, first as u64, words.as_flattened_mut());
-        for (at, word) in (first..).zip(&*words) {
-            order.swap(at, below(u128::from_le_bytes(*word), at as u128 + 1) as usize);
+        let count = DRAWN.min(blocks - first);
+        stream.fill(draw, first as u64, drawn[..count].as_flattened_mut());
+        for ((place, word), bound) in places.iter_mut().zip(&drawn[..count]).zip(first as u64 + 1..) {
+            *place = below(u128::from_le_bytes(*word), bound) as usize;
+        }
+        for (&place, at) in places[..count].iter().zip(first..) {
+            order[at] = order[place];
+            order[place] = at as u32;
         }
     }
     if planted(Mistake::ShuffleTwice)
@@ -205,10 +213,11 @@ fn order(stream: &mut PrssStream, draw: Draw, blocks: usize) -> Vec<u32> {
     order
 }
 
-/// `floor(word * bound / 2^128)`, for a bound of at most 64 bits.
-const fn below(word: u128, bound: u128) -> u128 {
+/// `floor(word * bound / 2^128)`.
+const fn below(word: u128, bound: u64) -> u64 {
+    let bound = bound as u128;
     let low = ((word & u64::MAX as u128) * bound) >> 64;
-    ((word >> 64) * bound + low) >> 64
+    (((word >> 64) * bound + low) >> 64) as u64
 }
 
 /// A vector of a stream, from a block on.
@@ -267,7 +276,8 @@ mod tests {
         for bound in [2, 3, 1 << 28] {
             assert_eq!((below(0, bound), below(u128::MAX, bound)), (0, bound - 1));
             // Each place has as many words, but for one.
-            assert_eq!([0, 1].map(|more| below(u128::MAX / bound + more, bound)), [0, 1]);
+            let word = u128::MAX / u128::from(bound);
+            assert_eq!([0, 1].map(|more| below(word + more, bound)), [0, 1]);
         }
     }
 
