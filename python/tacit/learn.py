@@ -199,11 +199,14 @@ def from_sklearn(
 
     A linear one makes a `Model`: `LinearRegression`, `Ridge`, `Lasso`, `SGDRegressor`, `LinearSVR`,
     `SVR(kernel="linear")` and their like; `LogisticRegression`, `LinearSVC`, `SGDClassifier`,
-    `RidgeClassifier`, and with two classes `SVC(kernel="linear")`. Trees, random forests, extra trees,
-    gradient boosting and `HistGradientBoosting` (of rows in which nothing is missing; trained without
-    categorical features) make a `Trained` one with a `Forest`, `MLPClassifier` and `MLPRegressor` one with
-    a `Network`. Each may be the last step of a pipeline after `StandardScaler`, `MinMaxScaler`,
-    `MaxAbsScaler` and `RobustScaler`, which become part of it.
+    `RidgeClassifier`, and with two classes `SVC(kernel="linear")`.
+
+    Trees, random forests, extra trees, gradient boosting and `HistGradientBoosting` (of rows in which
+    nothing is missing; trained without categorical features) make a `Trained` one with a `Forest`,
+    `MLPClassifier` and `MLPRegressor` one with a `Network`.
+
+    Each may be the last step of a pipeline after `StandardScaler`, `MinMaxScaler`, `MaxAbsScaler` and
+    `RobustScaler`, which become part of it.
 
     Args:
         estimator: The estimator or pipeline.

@@ -79,6 +79,7 @@ class Grouped:
                 `p90=("pay", "quantile", 0.9)` is between the values at both sides, as pandas has it and SQL's
                 QUANTILE_CONT; "quantile_disc" is one of the values, the first that as large a part of them
                 isn't above.
+
                 `rows="count"` counts rows. In the place of a name a column of the table may stand,
                 `table["a"] * 2`.
 
