@@ -424,11 +424,14 @@ const MOST_CHARACTERS: usize = 500;
 #[test]
 fn paragraphs_are_short() {
     let mut pages = files_of(root().join("docs"), "md");
-    pages.retain(|page| !page.parent().is_some_and(|folder| folder.ends_with("adr")));
-    pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root().join(name)));
+    let beside = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+    pages.extend(beside.map(|name| root().join(name)));
     let pages = pages.into_iter().map(|page| (place_of(&page), read(&page)));
-    let code = rust_files(root().join("crates")).into_iter();
-    for (place, text) in pages.chain(code.map(|file| (place_of(&file), documentation(&read(&file))))) {
+    let rust = rust_files(root().join("crates")).into_iter();
+    let rust = rust.map(|file| (place_of(&file), documentation(&read(&file))));
+    let python = files_of(root().join("python/tacit"), "py").into_iter();
+    let python = python.map(|file| (place_of(&file), docstrings(&read(&file))));
+    for (place, text) in pages.chain(rust).chain(python) {
         let long: Vec<String> = paragraphs(&text)
             .into_iter()
             .map(|text| without_addresses(&text))
@@ -449,11 +452,29 @@ fn paragraphs_end_where_a_reader_pauses() {
     assert_eq!(found, ["One and [on].", "- First goes on", "- second", "- third", "1. Last"]);
 }
 
-/// What the documentation in a file of code says.
+#[test]
+fn each_argument_that_a_docstring_explains_is_an_item() {
+    let code = "def f(x):\n    \"\"\"Adds.\n\n    Args:\n        x: One\n            number.\n        y: Two.\n    \"\"\"\n    z: int\n\"\"\"Ends.\"\"\"";
+    assert_eq!(paragraphs(&docstrings(code)), ["Adds.", "- Args:", "- x: One number.", "- y: Two.", "Ends."]);
+}
+
+/// What the documentation in a file of Rust says.
 fn documentation(code: &str) -> String {
     let lines = code.lines().map(|line| {
         let line = line.trim_start();
         line.strip_prefix("//!").or_else(|| line.strip_prefix("///")).unwrap_or_default().trim_start()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What the docstrings in a file of Python say, each argument that they explain as an item of a list.
+fn docstrings(code: &str) -> String {
+    let texts = code.split("\"\"\"").skip(1).step_by(2);
+    let lines = texts.flat_map(|text| text.lines().chain([""])).map(|line| {
+        let line = line.trim();
+        let is_named = line.split(' ').next().is_some_and(|word| word.ends_with(':'));
+        let mark = if is_named { "- " } else { "" };
+        format!("{mark}{line}")
     });
     lines.collect::<Vec<_>>().join("\n")
 }
