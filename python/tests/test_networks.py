@@ -156,16 +156,26 @@ def test_magnitudes_of_a_normalisation_join_the_next_convolution(tmp_path: Path)
     constants["s"] = floats(np.tile([0.7, -1.2], 4))
     proto, x = network(nodes, constants, IMAGE), weights(*IMAGE)
     model = read(proto, tmp_path)
-    signs = model.parameters()["sign1"]
-    assert (signs == np.sign(constants["s"])).all()
+    given = model.parameters()
+    # Signs are bits: an owner can't give another number.
+    assert (given["negative1"] == (constants["s"] < 0)).all()
+    plan = model.plan(len(x))
+    assert [one.dtype for one in plan.inputs if one.name == "negative1"] == [tacit.bool_]
+    with tacit.local() as run, pytest.raises(tacit.InputError, match="negative1"):
+        run(plan, client=x, owner={**given, "negative1": 2 * given["negative1"]})
     for one in [model, model.calibrate(x)]:
         for options in [{}, {"weights": "public"}]:
             got = answers(one, {"x": x}, **options)
             assert np.abs(got - expected(proto, {"x": x})).max() <= 60 * STEP
+    first = answers(model, {"x": x})
+    same(answers(model, {"x": x}, "replicated-malicious"), first)
+    with tacit.local() as run:
+        run(model.keep(), owner=given)
+        same(model.decode(run(model.plan(len(x), weights="kept"), client=x)), first)
     # A summand over a tiny factor would take too many bits.
     constants["s"][3] = 1e-6
     model = read(network(nodes, constants, IMAGE), tmp_path)
-    assert "sign1" not in model.parameters()
+    assert "negative1" not in model.parameters()
     assert (
         np.abs(answers(model, {"x": x}) - expected(network(nodes, constants, IMAGE), {"x": x})).max() < 0.01
     )
