@@ -102,7 +102,7 @@ class Model:
             client: Who asks, and gives the network's inputs.
             bound: The largest magnitude of an element of the inputs. Everybody knows it.
             weights: "secret", "kept" (shares that the plan of `keep` left with the parties) or "public",
-                which is cheaper: they are a part of the plan then, rounded to its fraction bits.
+                which is cheaper: they are a part of the plan then, rounded as an owner's are.
             kept_as: Under which name `keep` kept them.
 
         Raises:
@@ -223,9 +223,12 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
     values = dict(inputs)
     readers = Counter(name for layer in model._graph.layers for name in layer.inputs)
     for place, layer in enumerate(model._graph.layers):
-        own = {name: _number(weights[_called(place, name)]) for name in layer.weights}
         # Costs and errors name the layer.
         with said(Location("layer", place + 1, layer.name)):
+            own = {
+                name: _number(weights[_called(place, name)], values[layer.inputs[0]], model.fraction)
+                for name in layer.weights
+            }
             for name in layer.inputs:
                 if not layer.exact or readers[name] > 1:
                     values[name] = _settled(values[name], model.assumed.get(name), model.fraction)
@@ -242,7 +245,7 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
 @function
 def _keeping(weights: Any, kept_as: str, readers: Any) -> Any:
     for name, value in weights.items():
-        keep_value(_number(value), f"{kept_as}.{name}", readers=readers)
+        keep_value(_signs(value), f"{kept_as}.{name}", readers=readers)
     return {}
 
 
@@ -307,10 +310,22 @@ def _kept(array: Array, fraction: int) -> dict[str, Any]:
     return {"dtype": fixed(bits), "range": (-bound, bound)}
 
 
-def _number(value: Any) -> Any:
-    """A tensor of weights as numbers: bits say which signs are -1."""
-    is_bits = isinstance(value, Tensor) and value.dtype.kind == "bool"
-    return (1 - 2 * value).astype(int64) if is_bits else value
+def _number(value: Any, beside: Tensor, fraction: int) -> Any:
+    """A tensor of weights as numbers, public ones rounded as an owner's are."""
+    import numpy as np
+
+    if isinstance(value, Tensor):
+        return _signs(value)
+    if value.dtype.kind == "i":
+        return beside._made(beside._constant(value, 0))
+    bits = _kept(value, fraction)["dtype"].bits
+    rounded = np.ldexp(np.floor(np.ldexp(value, bits) + 0.5), -bits)
+    return beside._made(beside._constant(np.array(rounded, order="C"), bits))
+
+
+def _signs(value: Tensor) -> Tensor:
+    """A tensor of weights; signs, if it has bits that say which are -1."""
+    return (1 - 2 * value).astype(int64) if value.dtype.kind == "bool" else value
 
 
 def _above(value: float) -> float:

@@ -140,7 +140,11 @@ def test_each_operator_is_onnxruntimes(case: Any, opset: int, tmp_path: Path) ->
     proto = network(nodes, constants, *shapes, opset=opset)
     inputs = {name: weights(*shape) for name, shape in zip("xy", shapes, strict=False)}
     right = expected(proto, inputs)
-    got = answers(read(proto, tmp_path), inputs)
+    model = read(proto, tmp_path)
+    got = answers(model, inputs)
+    if opset == 17 and model.parameters():
+        # Factors are the same, but products by secret ones below 1/2 are rounded twice.
+        assert np.abs(answers(model, inputs, weights="public") - got).max() <= STEP
     assert got.shape == right.shape
     assert np.abs(got - right).max() <= steps * STEP
 
@@ -179,6 +183,17 @@ def test_magnitudes_of_a_normalisation_join_the_next_convolution(tmp_path: Path)
     assert (
         np.abs(answers(model, {"x": x}) - expected(network(nodes, constants, IMAGE), {"x": x})).max() < 0.01
     )
+
+
+def test_tiny_weights_may_be_public(tmp_path: Path) -> None:
+    nodes = [node("Gemm", "x,w,b", "h"), node("MatMul", "h,v")]
+    constants = {"w": weights(6, 4), "b": weights(4), "v": weights(4, 3)}
+    constants["w"][2], constants["b"][1], constants["v"][0] = 1e-9, 1e-12, 1e-7
+    proto, x = network(nodes, constants, (2, 6)), weights(2, 6)
+    model = read(proto, tmp_path)
+    got = answers(model, {"x": x}, weights="public")
+    same(got, answers(model, {"x": x}))
+    assert np.abs(got - expected(proto, {"x": x})).max() <= 60 * STEP
 
 
 def convolutional() -> Any:
@@ -223,8 +238,7 @@ def test_weights_that_stay_and_public_ones_give_the_same(tmp_path: Path) -> None
         assert "mine.weights0@1" in run.kept
         same(model.decode(run(plan, client=x)), first)
         same(model.decode(run(plan, client=x)), first)
-    # Public weights have the fraction bits of the images.
-    assert np.abs(answers(model, {"x": x}, weights="public") - first).max() < 60 * STEP
+    same(answers(model, {"x": x}, weights="public"), first)
 
 
 def test_ranges_from_calibration_change_no_result(tmp_path: Path) -> None:
