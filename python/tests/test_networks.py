@@ -185,6 +185,52 @@ def test_magnitudes_of_a_normalisation_join_the_next_convolution(tmp_path: Path)
     )
 
 
+POOLED = (None, 4, 6, 6)
+
+# Nodes up to the mean's values "m", those after it, weights "w", and of how many elements each mean is.
+MEANS: list[tuple[str, list[Any], list[Any], Any, int]] = [
+    ("global", [node("GlobalAveragePool", "x", "m")],
+     [node("Flatten", "m", "f"), node("Gemm", "f,w", transB=1)], weights(3, 4), 36),
+    ("windows", [node("AveragePool", "x", "m", kernel_shape=[3, 2], strides=[3, 2])],
+     [node("Relu", "m", "r"), node("Conv", "r,w")], weights(5, 4, 2, 2), 6),
+    ("padded windows",
+     [node("AveragePool", "x", "m", kernel_shape=[3, 3], pads=[1] * 4, count_include_pad=1)],
+     [node("Conv", "m,w", group=2)], weights(4, 2, 3, 3), 9),
+    ("axes", [node("ReduceMean", "x", "m", axes=[2, -1], keepdims=0)],
+     [node("MatMul", "m,w")], weights(4, 3), 36),
+    ("edges", [node("AveragePool", "x", "m", kernel_shape=[3, 3], pads=[1] * 4)],
+     [node("Conv", "m,w")], weights(5, 4, 2, 2), 1),
+    ("read twice", [node("GlobalAveragePool", "x", "m")],
+     [node("Conv", "m,w", "c"), node("Add", "c,m")], weights(4, 4, 1, 1), 1),
+    ("tiny weights", [node("GlobalAveragePool", "x", "m")],
+     [node("Conv", "m,w")], weights(4, 4, 1, 1) / 2**14, 1),
+    ("rows", [node("ReduceMean", "x", "m", axes=[0, 2])], [node("Conv", "m,w")], weights(4, 4, 1, 1), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MEANS, ids=[case[0] for case in MEANS])
+def test_the_count_of_a_mean_joins_the_weights_after_it(case: Any, tmp_path: Path) -> None:
+    _, before, after, known, count = case
+    proto, x = network([*before, *after], {"w": known}, POOLED), weights(3, *POOLED[1:])
+    model = read(proto, tmp_path)
+    ((name, given),) = model.parameters().items()
+    assert name.startswith("averaging" if count > 1 else "weights")
+    turned = known.T if after[-1].op_type == "Gemm" else known
+    np.testing.assert_allclose(given, turned.astype(float) / count)
+    right = expected(proto, {"x": x})
+    for one in [model, model.calibrate(x)]:
+        got = answers(one, {"x": x}, "replicated-malicious")
+        assert np.abs(got - right).max() <= 40 * STEP
+        same(answers(one, {"x": x}, weights="public"), got)
+
+
+def test_a_mean_that_joins_weights_takes_no_message(tmp_path: Path) -> None:
+    nodes = [node("GlobalAveragePool", "x", "m"), node("Flatten", "m", "f"), node("Gemm", "f,w")]
+    for count, sends in [(3, False), (2, True)]:
+        plan = read(network(nodes[:count], {"w": weights(4, 3)}, POOLED), tmp_path).plan(2)
+        assert ("layer:1 " in str(plan.cost(protocol="replicated"))) == sends
+
+
 def test_tiny_weights_may_be_public(tmp_path: Path) -> None:
     nodes = [node("Gemm", "x,w,b", "h"), node("MatMul", "h,v")]
     constants = {"w": weights(6, 4), "b": weights(4), "v": weights(4, 3)}
