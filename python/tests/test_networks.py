@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -15,9 +16,6 @@ from sklearn.neural_network import MLPClassifier
 import tacit
 from tacit import _infer, nn
 from tests.support import same
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RNG = np.random.default_rng(5)
 STEP = 2.0**-16
@@ -424,6 +422,7 @@ def test_the_command_asks_saves_and_prices(tmp_path: Path, capsys: pytest.Captur
     assert tacit.Plan.load(saved).inputs[0].name == "x"
     assert _infer.main([file, "--input", f"x={asked}", "--bound", "2", "--output", told]) == 0
     assert np.abs(np.load(told) - expected(proto, {"x": x})).max() < 0.01
+    assert Path(told).stat().st_mode & 0o777 == 0o600
     capsys.readouterr()
     assert _infer.main([file, "--input", asked, "--weights", "public", "--calibrate", asked, "--json"]) == 0
     assert np.shape(json.loads(capsys.readouterr().out)["output"]) == (2, 3)
