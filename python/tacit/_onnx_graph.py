@@ -220,6 +220,9 @@ def graph_of(proto: Any) -> Graph:
                 layers[outputs[0]] = _onnx_operators.layer(kind, one)
         except RefusedError as reason:
             wrong.append(f"{title}: {reason}")
+        except (AttributeError, IndexError, TypeError, ValueError):
+            # A number where there has to be a list, or the like.
+            wrong.append(f"{title}: its attributes or constants are of other kinds than it has")
     outputs = [one.name for one in graph.output]
     wrong += [f"output {name!r}: no node computes it" for name in outputs if name not in known]
     if not wrong and not outputs:

@@ -350,6 +350,7 @@ def damaged() -> list[tuple[str, Any]]:
         ("another file", changed(outside)),
         ("of type 11", network([node("Add", "x,w")], {"w": np.zeros(4)}, (3, 4))),
         ("NaN", network([node("Add", "x,w")], {"w": floats([np.nan])}, (3, 4))),
+        ("of other kinds", network([node("Conv", "x,w", pads=1.5)], {"w": weights(2, 4, 3, 3)}, IMAGE)),
         ("needs a length", network([node("Relu")], {}, (3, None))),
     ]
 
