@@ -136,21 +136,25 @@ QUESTIONS = [
 ]
 
 
-def asked(function, data, protocol="replicated"):
-    """What a function finds on secrets, each of an owner called like its parameter."""
+def traced(function, data, learners="all"):
+    """The plan of a question about secrets, each of an owner called like its parameter."""
     names = [*inspect.signature(function).parameters]
     secrets = [
         tacit.secret(name, shape=np.shape(array), **known)
         for name, (array, known) in zip(names, data, strict=True)
     ]
-    plan = tacit.function(lambda *values: tacit.reveal(function(*values))).trace(*secrets)
+    return tacit.function(lambda *values: tacit.reveal(function(*values), learners)).trace(*secrets)
+
+
+def asked(plan, data, protocol="replicated"):
+    """What a plan finds."""
     with tacit.local(protocol) as run:
-        return run(plan, **{name: [array] for name, (array, _) in zip(names, data, strict=True)})
+        return run(plan, **{one.owner: [array] for one, (array, _) in zip(plan.inputs, data, strict=True)})
 
 
 if __name__ == "__main__":
     for question, data in QUESTIONS:
-        found = asked(question, data, *sys.argv[1:2])
+        found = asked(traced(question, data), data, *sys.argv[1:2])
         clear = question(*(array for array, _ in data))
         print(
             question.__name__.replace("_", " "), f"  in secret: {found}", f"  in the clear: {clear}", sep="\n"

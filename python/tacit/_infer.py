@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -151,7 +152,10 @@ def _array(path: str) -> Any:
 def _tell(outputs: Any, path: str | None, as_json: bool) -> None:
     """The outputs, on standard output or in a file."""
     if path is not None:
-        np.save(path, next(iter(outputs.values())) if isinstance(outputs, dict) else outputs)
+        file = path if path.endswith(".npy") else f"{path}.npy"
+        # One that wasn't there is for its owner alone, to whom this was revealed.
+        with open(file, "wb", opener=lambda name, flags: os.open(name, flags, mode=0o600)) as written:
+            np.save(written, next(iter(outputs.values())) if isinstance(outputs, dict) else outputs)
     elif as_json:
         named = outputs if isinstance(outputs, dict) else {"output": outputs}
         print(json.dumps({name: value.tolist() for name, value in named.items()}))

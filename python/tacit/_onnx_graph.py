@@ -47,6 +47,7 @@ class Layer:
         channels: Along which axis of its first weight its outputs are, if it is a convolution or linear.
         exact: Whether it takes values that aren't truncated yet, and makes the same of them.
         size: By what its values are smaller than the file's, for each channel, if they are.
+        mean: Of how many elements its values are means, if it makes means of as many.
     """
 
     kind: str
@@ -58,6 +59,20 @@ class Layer:
     channels: int | None = None
     exact: bool = False
     size: Array | None = None
+    mean: Mean | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Means, each of as many elements.
+
+    Attributes:
+        count: Of how many, by the shape of what is read.
+        sums: What makes sums of them, as a layer's `apply` makes the means.
+    """
+
+    count: Callable[[tuple[int, ...]], int]
+    sums: Callable[[Any], Any]
 
 
 @dataclass(slots=True)
@@ -159,6 +174,7 @@ def graph_of(proto: Any) -> Graph:
         InputError: Something in it isn't taken: all such nodes are named, each with its reason.
     """
     from tacit import _onnx_operators
+    from tacit._onnx_means import averaged, shapes_of
 
     graph, opset = proto.graph, _opset(proto)
     if len(graph.node) > MAX_NODES:
@@ -204,6 +220,9 @@ def graph_of(proto: Any) -> Graph:
                 layers[outputs[0]] = _onnx_operators.layer(kind, one)
         except RefusedError as reason:
             wrong.append(f"{title}: {reason}")
+        except (AttributeError, IndexError, TypeError, ValueError):
+            # A number where there has to be a list, or the like.
+            wrong.append(f"{title}: its attributes or constants are of other kinds than it has")
     outputs = [one.name for one in graph.output]
     wrong += [f"output {name!r}: no node computes it" for name in outputs if name not in known]
     if not wrong and not outputs:
@@ -213,12 +232,9 @@ def graph_of(proto: Any) -> Graph:
     ]
     if wrong:
         raise InputError("the network can't be taken:\n  " + "\n  ".join(wrong))
-    return Graph(
-        inputs,
-        tuple(outputs),
-        _needed(_onnx_operators.signed(_pooled(list(layers.values()), readers), readers), outputs),
-        softmax,
-    )
+    made = _onnx_operators.signed(_pooled(list(layers.values()), readers), readers)
+    made = averaged(made, readers, lambda: shapes_of(proto))
+    return Graph(inputs, tuple(outputs), _needed(made, outputs), softmax)
 
 
 def _pooled(layers: list[Layer], readers: Counter[str]) -> list[Layer]:

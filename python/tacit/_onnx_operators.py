@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit import nn
 from tacit._functions import joined
-from tacit._onnx_graph import Layer, RefusedError
+from tacit._onnx_graph import Layer, Mean, RefusedError
 from tacit._tensor import matmul
 from tacit.errors import InputError
 
@@ -240,11 +240,21 @@ def _avg_pool(node: Node) -> Layer:
         stride, padding = placed(x[0].shape)
         return nn.avg_pool(x[0], size, stride=stride, padding=padding, count_padding=counted)
 
-    return _made(node, apply)
+    def sums(x: Any) -> Any:
+        stride, padding = placed(x.shape)
+        return nn.window_sums(x, size, stride=stride, padding=padding)
+
+    is_padded = any(node.attributes.get("pads", [])) or node.attributes.get("auto_pad", "").startswith("SAME")
+    alike = Mean(lambda _: math.prod(size), sums) if counted or not is_padded else None
+    return _made(node, apply, mean=alike)
 
 
 def _global_pool(node: Node) -> Layer:
-    return _made(node, lambda x, _: nn.avg_pool(x[0], x[0].shape[2:]))
+    mean = Mean(
+        lambda shape: math.prod(shape[2:]) if shape[2:] else 0,
+        lambda x: x.sum(axis=tuple(range(2, x.ndim)), keepdims=True),
+    )
+    return _made(node, lambda x, _: nn.avg_pool(x[0], x[0].shape[2:]), mean=mean)
 
 
 def _reduce_mean(node: Node) -> Layer:
@@ -252,12 +262,14 @@ def _reduce_mean(node: Node) -> Layer:
     if not axes and node.attributes.get("noop_with_empty_axes", 0):
         return TABLE["Identity"](node)
 
-    def apply(x: list[Any], _: dict[str, Any]) -> Any:
-        which = tuple(axis % x[0].ndim for axis in axes) if axes else tuple(range(x[0].ndim))
-        total = x[0].sum(axis=which, keepdims=keep)
-        return nn.divided(total, math.prod(x[0].shape[axis] for axis in which))
+    def sums(x: Any) -> Any:
+        which = tuple(axis % x.ndim for axis in axes) if axes else tuple(range(x.ndim))
+        return x.sum(axis=which, keepdims=keep)
 
-    return _made(node, apply)
+    def count(shape: tuple[int, ...]) -> int:
+        return math.prod(shape[axis] for axis in axes) if axes else math.prod(shape)
+
+    return _made(node, lambda x, _: nn.divided(sums(x[0]), count(x[0].shape)), mean=Mean(count, sums))
 
 
 def _normalisation(node: Node) -> tuple[Array, Array]:

@@ -142,8 +142,8 @@ def avg_pool(
     import numpy as np
 
     size = _each(size, x.ndim - 2)
-    step, places = size if stride is None else stride, tuple(range(x.ndim, 2 * x.ndim - 2))
-    total = _windows(pad(x, padding), size, step, 1).sum(axis=places)
+    step = size if stride is None else stride
+    total = window_sums(x, size, stride=step, padding=padding)
     if count_padding or not any(sum(pair) for pair in _pairs(padding, x.ndim - 2)):
         return divided(total, int(np.prod(size)))
     ones = np.pad(np.ones(x.shape[2:]), _pairs(padding, x.ndim - 2))
@@ -151,6 +151,15 @@ def avg_pool(
     counts = views[tuple(slice(None, None, by) for by in _each(step, x.ndim - 2))]
     made: Tensor = total / counts.sum(axis=tuple(range(x.ndim - 2, 2 * x.ndim - 4)))
     return made
+
+
+def window_sums(
+    x: Tensor, size: int | Sequence[int], *, stride: int | Sequence[int], padding: int | Sequence[Any] = 0
+) -> Tensor:
+    """The sum of each window: free."""
+    places = tuple(range(x.ndim, 2 * x.ndim - 2))
+    total: Tensor = _windows(pad(x, padding), _each(size, x.ndim - 2), stride, 1).sum(axis=places)
+    return total
 
 
 def batch_norm(x: Tensor, scale: Any, shift: Any) -> Tensor:

@@ -24,8 +24,9 @@ from tacit._keep import keep as keep_value
 from tacit._keep import kept as kept_value
 from tacit._location import Location, fault, said
 from tacit._repeat import assume
+from tacit._tensor import Tensor
 from tacit._trace import function, reveal, secret
-from tacit.dtypes import fixed, int64
+from tacit.dtypes import bool_, fixed, int64
 from tacit.errors import InputError, ProgramError, TacitError
 
 if TYPE_CHECKING:
@@ -69,7 +70,14 @@ class Model:
     _proto: Any = field(kw_only=True, repr=False)
 
     def parameters(self) -> dict[str, Array]:
-        """The owner's inputs, by name: `run(plan, owner=model.parameters())`."""
+        """The owner's inputs, by name: `run(plan, owner=model.parameters())`; of signs which are -1."""
+        return {
+            _given(name): array < 0 if array.dtype.kind == "i" else array
+            for name, array in self._weights().items()
+        }
+
+    def _weights(self) -> dict[str, Array]:
+        """What layers multiply by and add, by name."""
         return {
             _called(place, name): array
             for place, layer in enumerate(self._graph.layers)
@@ -94,7 +102,7 @@ class Model:
             client: Who asks, and gives the network's inputs.
             bound: The largest magnitude of an element of the inputs. Everybody knows it.
             weights: "secret", "kept" (shares that the plan of `keep` left with the parties) or "public",
-                which is cheaper: they are a part of the plan then, rounded to its fraction bits.
+                which is cheaper: they are a part of the plan then, rounded as an owner's are.
             kept_as: Under which name `keep` kept them.
 
         Raises:
@@ -107,13 +115,14 @@ class Model:
                          range=(-bound, bound), name=name)
             for name, shape in self.inputs.items()
         }  # fmt: skip
-        arrays = self.parameters()
         declare: dict[str, Callable[[str, Array], Any]] = {
-            "secret": lambda name, array: secret(owner, **_declared(name, array, self.fraction)),
-            "kept": lambda name, array: kept_value(**_declared(f"{kept_as}.{name}", array, self.fraction)),
+            "secret": lambda name, array: _input(owner, name, array, self.fraction),
+            "kept": lambda name, array: kept_value(
+                **_kept(array, self.fraction), name=f"{kept_as}.{name}", shape=array.shape
+            ),
             "public": lambda _, array: array,
         }
-        known = {name: declare[weights](name, array) for name, array in arrays.items()}
+        known = {name: declare[weights](name, array) for name, array in self._weights().items()}
         return _network.trace(given, known, self, client)
 
     def keep(
@@ -127,8 +136,7 @@ class Model:
             readers: The only plans that may read them; any, if it is `None`.
         """
         declared = {
-            name: secret(owner, **_declared(name, array, self.fraction))
-            for name, array in self.parameters().items()
+            name: _input(owner, name, array, self.fraction) for name, array in self._weights().items()
         }
         return _keeping.trace(declared, kept_as, readers)
 
@@ -215,9 +223,12 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
     values = dict(inputs)
     readers = Counter(name for layer in model._graph.layers for name in layer.inputs)
     for place, layer in enumerate(model._graph.layers):
-        own = {name: weights[_called(place, name)] for name in layer.weights}
         # Costs and errors name the layer.
         with said(Location("layer", place + 1, layer.name)):
+            own = {
+                name: _number(weights[_called(place, name)], values[layer.inputs[0]], model.fraction)
+                for name in layer.weights
+            }
             for name in layer.inputs:
                 if not layer.exact or readers[name] > 1:
                     values[name] = _settled(values[name], model.assumed.get(name), model.fraction)
@@ -234,7 +245,7 @@ def _network(inputs: Any, weights: Any, model: Model, client: str) -> Any:
 @function
 def _keeping(weights: Any, kept_as: str, readers: Any) -> Any:
     for name, value in weights.items():
-        keep_value(value, f"{kept_as}.{name}", readers=readers)
+        keep_value(_signs(value), f"{kept_as}.{name}", readers=readers)
     return {}
 
 
@@ -276,16 +287,45 @@ def _shape(name: str, shape: tuple[int, ...], rows: int) -> tuple[int, ...]:
     return (rows, *shape[1:])
 
 
-def _declared(name: str, array: Array, fraction: int) -> dict[str, Any]:
-    """A tensor of weights as an input: small ones have more fraction bits. Integers are signs."""
+def _given(name: str) -> str:
+    """What the owner's input is called: signs come as bits, which are no numbers but 1 and -1."""
+    return name.replace("sign", "negative")
+
+
+def _input(owner: str, name: str, array: Array, fraction: int) -> Any:
+    """A tensor of weights as the owner gives it."""
+    kind = {"dtype": bool_} if array.dtype.kind == "i" else _kept(array, fraction)
+    return secret(owner, name=_given(name), shape=array.shape, **kind)
+
+
+def _kept(array: Array, fraction: int) -> dict[str, Any]:
+    """Type and range of a tensor of weights: small ones have more fraction bits. Integers are signs."""
     import numpy as np
 
     if array.dtype.kind == "i":
-        return {"name": name, "shape": array.shape, "dtype": int64, "range": (-1, 1)}
+        return {"dtype": int64, "range": (-1, 1)}
     bound = _above(float(np.abs(array).max()) if array.size else 1.0)
     more = max(0, -math.frexp(bound)[1])
     bits = min(fraction + more, MAX_WEIGHT_FRACTION)
-    return {"name": name, "shape": array.shape, "dtype": fixed(bits), "range": (-bound, bound)}
+    return {"dtype": fixed(bits), "range": (-bound, bound)}
+
+
+def _number(value: Any, beside: Tensor, fraction: int) -> Any:
+    """A tensor of weights as numbers, public ones rounded as an owner's are."""
+    import numpy as np
+
+    if isinstance(value, Tensor):
+        return _signs(value)
+    if value.dtype.kind == "i":
+        return beside._made(beside._constant(value, 0))
+    bits = _kept(value, fraction)["dtype"].bits
+    rounded = np.ldexp(np.floor(np.ldexp(value, bits) + 0.5), -bits)
+    return beside._made(beside._constant(np.array(rounded, order="C"), bits))
+
+
+def _signs(value: Tensor) -> Tensor:
+    """A tensor of weights; signs, if it has bits that say which are -1."""
+    return (1 - 2 * value).astype(int64) if value.dtype.kind == "bool" else value
 
 
 def _above(value: float) -> float:

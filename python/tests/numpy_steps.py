@@ -106,6 +106,7 @@ ARITHMETIC: dict[str, list[Any]] = {
         ("np.einsum('i,i->', {vector}, {like})", HALF),
         ("np.einsum('i,j->ji', {vector}, {vector})", HALF),
         ("np.einsum('ij,ij->ij', {matrix}, {like})", HALF),
+        ("np.einsum('ij,kj,kl->il', {matrix}, {same}, {same})", twice),
         "np.einsum('ij->j', {matrix})",
         "np.einsum('ij->ji', {matrix})",
         "np.einsum('i->', {vector})",

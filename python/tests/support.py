@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import settings
 
 import tacit
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 F16 = tacit.fixed(16)
 UNIT = 1 << 16
+
+DEAR = 500_000_000
+"""Bytes of a party from which on a run under `mascot`, which makes triples as it goes, takes many seconds."""
 
 
 def declared(array: Any, dtype: tacit.DType = F16, owner: str = "alice", **options: Any) -> tacit.Secret:
@@ -60,3 +64,14 @@ def same(got: Any, expected: Any) -> None:
     """Fails unless two values have the same shape and the same elements."""
     assert np.shape(got) == np.shape(expected)
     np.testing.assert_array_equal(got, expected)
+
+
+def examples(part: int, least: int) -> settings:
+    """Settings for a part of the usual number of examples."""
+    usual = settings.default.max_examples if settings.default else 0
+    return settings(max_examples=max(usual // part, least), report_multiple_bugs=False)
+
+
+def is_dear(plan: tacit.Plan, protocol: str) -> bool:
+    """Whether a run would take more than some seconds."""
+    return protocol == "mascot" and plan.cost(protocol=protocol).bytes["P0"] > DEAR

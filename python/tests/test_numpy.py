@@ -140,6 +140,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any], list[dict[str, Any]], float]
     ),
     (lambda x: (np.vstack([x, x[:1]]), np.hstack([x, x]), *np.split(x, 3)), [X], [SMALL], 2**-16),
     (lambda x: (np.einsum("ij,kj->ik", x, x), np.einsum("ij->j", x), np.cov(x.T)), [X], [SMALL], 1e-3),
+    (lambda x: np.einsum("ij,kj,k->i", x, x, x[:, 0]), [X], [SMALL], 1e-3),
     (lambda x, i: x[i], [X, np.array([2, 0, 8])], [SMALL, INT], 2**-16),
     (lambda x, i: x[i].sum(), [X, np.array(3)], [SMALL, INT], 2**-16),
     (lambda x: ((x - x.mean()) / x.std(), np.linalg.norm(x)), [X], [SMALL], 1e-3),
@@ -514,12 +515,49 @@ def test_fixed_point_stays_fixed_point(function: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("equation", "by_hand"),
+    [
+        ("ij,jk,k->i", lambda a, b, v: a @ (b @ v)),
+        ("k,ij,jk", lambda v, a, b: a @ (b @ v)),
+        ("ij,jk,kl->il", lambda a, b, c: a @ (b @ c)),
+        ("ij,kj,il->kl", lambda a, b, c: b @ (a.T @ c)),
+        ("i,j,ij->", lambda u, v, a: (u @ a) @ v),
+    ],
+)
+def test_einsum_joins_operands_in_the_order_of_fewest_products(equation: str, by_hand: Any) -> None:
+    sizes = {"i": 6, "j": 2, "k": 3, "l": 4}
+    random = np.random.default_rng(4)
+    arrays = [
+        random.integers(-9, 9, [sizes[letter] for letter in name]) / 8
+        for name in equation.split("->")[0].split(",")
+    ]
+    given: list[Callable[..., Any]] = [lambda *all_: np.einsum(equation, *all_, optimize=True), by_hand]
+    plans = [
+        tacit.function(lambda *all_, one=one: tacit.reveal(one(*all_))).trace(
+            *(tacit.secret(f"p{at}", shape=array.shape, range=(-2, 2)) for at, array in enumerate(arrays))
+        )
+        for one in given
+    ]
+    sent = [sum(plan.cost(protocol="replicated").bytes.values()) for plan in plans]
+    assert sent[0] == sent[1]
+    same(plans[0]._restore(plans[0]._program.evaluate(arrays)), np.einsum(equation, *arrays), 2**-13)
+
+
+def test_einsum_of_public_arrays_counts_bools() -> None:
+    ones, x = np.ones((2, 3), dtype=bool), np.arange(2)
+    got = result(lambda x: np.einsum("ij,ij,i->", ones, ones, x), x, dtype=tacit.int8, range=(0, 9))
+    same(got, np.einsum("ij,ij,i->", ones, ones, x), 0)
+
+
+@pytest.mark.parametrize(
     "function",
     [
         lambda x: np.linalg.norm(x, 1),
         lambda x: np.array_split(x, 5),
         lambda x: np.einsum("ij,ji->", x, x[:2]),
         lambda x: np.einsum("ij->k", x),
+        lambda x: np.einsum("ij,jk,k", x, x[:2]),
+        lambda x: np.einsum("ij,jk,kk->i", x, x, x),
         lambda x: np.average(x, axis=0, weights=[1.0, 2.0]),
         lambda x: np.dot(x, np.ones((2, 3, 1))),
         lambda x: np.digitize(x, [2.0, 0.0]),

@@ -17,7 +17,7 @@ import tacit
 from tacit._values import public
 from tests.numpy_blanks import LARGEST, Blanks, MisfitError, do, value_of
 from tests.numpy_steps import CHANGES, HALF, STEPS, Operand
-from tests.support import same
+from tests.support import examples, is_dear, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,12 +61,6 @@ class Kept:
     low: float
     high: float
     step: float
-
-
-def examples(part: int, least: int) -> settings:
-    """Settings for a part of the usual number of examples."""
-    usual = settings.default.max_examples if settings.default else 0
-    return settings(max_examples=max(usual // part, least), report_multiple_bugs=False)
 
 
 def parts_of(value: Any) -> list[Any]:
@@ -303,12 +297,20 @@ def test_each_name_is_drawn_and_seldom_refused(names: list[str]) -> None:
     assert refused.total() <= taken.total() / 2
 
 
-@pytest.mark.parametrize("protocol", ["replicated", "astra"])
-def test_runs_give_what_is_evaluated(protocol: str) -> None:
-    @examples(12, 2)
+PROTOCOLS = ["replicated", "astra", "replicated-malicious", "astra-malicious", "gmw", "mascot"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_runs_give_what_is_evaluated(protocol: str, pytestconfig: pytest.Config) -> None:
+    if protocol == "mascot" and not pytestconfig.getoption("--long"):
+        pytest.skip("--long runs them under mascot")
+
+    @examples(25 if protocol == "mascot" else 3, 4)
     @given(st.data(), NAMES)
     def programs(data: st.DataObject, names: list[str]) -> None:
         program = Program(data, names)
+        if is_dear(program.plan, protocol):
+            return
         with tacit.local(protocol) as run:
             outputs = run(program.plan, **program.given())
         program.compare(outputs)

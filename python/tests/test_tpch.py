@@ -15,6 +15,9 @@ from tacit._tpch import Data, differs
 if TYPE_CHECKING:
     from pathlib import Path
 
+VARIED = [3, 5, 6, 12, 18]
+"""Queries that together filter, join, group, sort, and compare with what a query within them finds."""
+
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Data:
@@ -59,8 +62,21 @@ def test_a_query_is_answered_as_by_duckdb(number: int, small: Data) -> None:
     is_as_by_duckdb(small, number)
 
 
-def test_queries_run_against_one_who_deviates(small: Data) -> None:
-    is_as_by_duckdb(small, 6, "replicated-malicious")
+@pytest.mark.parametrize("number", range(1, 23))
+def test_a_query_runs_against_one_who_deviates(number: int, small: Data, pytestconfig: pytest.Config) -> None:
+    if number not in VARIED and not pytestconfig.getoption("--long"):
+        pytest.skip("--long asks all of them")
+    is_as_by_duckdb(small, number, "replicated-malicious")
+
+
+@pytest.mark.parametrize("number", VARIED)
+@pytest.mark.parametrize("protocol", ["astra", "astra-malicious", "gmw"])
+def test_a_query_runs_under_other_protocols(
+    number: int, protocol: str, small: Data, pytestconfig: pytest.Config
+) -> None:
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("--long asks under these")
+    is_as_by_duckdb(small, number, protocol)
 
 
 @pytest.mark.parametrize("number", range(1, 23))

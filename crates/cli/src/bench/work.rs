@@ -52,8 +52,8 @@ enum Operands {
     Numbers(Vec<(Operand, u64)>),
     /// Random bits of this lane.
     Bits { lane: u64 },
-    /// Numbers in files: those of a program's inputs, and of the inputs of the program that keeps what fills its slots, in order.
-    Files { files: Files, program: &'static str, kept: Vec<InputType> },
+    /// Numbers in files: those of a program's inputs, and of the inputs of the program that keeps what it reads, in order.
+    Files { files: Files, program: &'static str, keeping: Option<Box<Program>> },
 }
 
 /// How the elements of an input are made.
@@ -79,8 +79,8 @@ impl Work {
             });
         }
         if let Some(files) = &spec.files {
-            let kept = if keeps(spec) { files.program(KEEPING)?.input_types() } else { Vec::new() };
-            let operands = Operands::Files { files: files.clone(), program: MEASURED, kept };
+            let keeping = keeps(spec).then(|| files.program(KEEPING).map(Box::new)).transpose()?;
+            let operands = Operands::Files { files: files.clone(), program: MEASURED, keeping };
             let stream = compiled(spec, files.program(MEASURED)?)?;
             return Ok(Self { stream, operands, seed, any_order: false });
         }
@@ -101,7 +101,7 @@ impl Work {
     /// What is run before the measured work, for that to read: a network's weights are kept.
     pub(crate) fn keeping(spec: &Spec) -> Result<Option<Self>, Failure> {
         let Some(files) = spec.files.as_ref().filter(|_| keeps(spec)) else { return Ok(None) };
-        let operands = Operands::Files { files: files.clone(), program: KEEPING, kept: Vec::new() };
+        let operands = Operands::Files { files: files.clone(), program: KEEPING, keeping: None };
         let stream = compiled(spec, files.program(KEEPING)?)?;
         Ok(Some(Self { stream, operands, seed: spec.seed, any_order: false }))
     }
@@ -204,11 +204,17 @@ impl Work {
         let inputs = self.stream.part.inputs().iter().enumerate();
         let mut inputs: Vec<_> =
             inputs.map(|(input, declared)| encoded(declared, self.number(input))).collect();
-        if let Operands::Files { files, kept, .. } = &self.operands {
-            let slots = kept.iter().enumerate();
-            let slots =
-                slots.map(|(slot, declared)| encoded(declared, files.input(KEEPING, slot, &declared.shape)));
-            inputs.extend(slots);
+        if let Operands::Files { files, keeping: Some(keeping), .. } = &self.operands {
+            let types = keeping.input_types();
+            let given = types.iter().enumerate();
+            let given = given
+                .map(|(input, declared)| encoded(declared, files.input(KEEPING, input, &declared.shape)));
+            let nodes = reference::trace(keeping, &given.collect::<Result<Vec<_>, _>>()?);
+            let nodes = nodes.map_err(|error| error.to_string())?;
+            // What is kept has 64 bits at most.
+            let word = |&raw: &i128| raw as u64;
+            let kept = keeping.keeps().iter().map(|keep| nodes[keep.node.index()].iter().map(word).collect());
+            inputs.extend(kept.map(Ok));
         }
         let inputs: Result<Vec<_>, _> = inputs.into_iter().collect();
         let expected = reference::run(self.stream.part.program(), &inputs?);
