@@ -6,6 +6,7 @@
 
 pub mod gcm;
 pub mod paper;
+mod streams;
 
 use crate::admin::{self, Origin, random_key};
 use crate::clear::Key;
