@@ -6,6 +6,7 @@
 
 pub mod gcm;
 pub mod paper;
+pub mod storm;
 mod streams;
 
 use crate::admin::{self, Origin, random_key};
