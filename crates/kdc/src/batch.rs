@@ -12,7 +12,7 @@ use crate::exchange::{
     Answer, Given, Knowing, Message, Sealed, Shares, Steps, Verified, Wiped, answer, asks_for_shares,
 };
 use crate::messages::{self, Code};
-use crate::programs::{MAX_REQUESTS, Task};
+use crate::programs::{Task, together};
 use crate::realm::Sessions;
 use crate::server::node::{Node, Step, lock, log, now};
 use sha2::{Digest, Sha256};
@@ -46,7 +46,10 @@ type Group = (Task, Vec<(usize, Step)>);
 #[derive(Default)]
 struct Meeting {
     seats: Mutex<Seats>,
-    changed: Condvar,
+    /// A request asks for something, or is answered.
+    asks: Condvar,
+    /// Requests are told something.
+    tells: Condvar,
 }
 
 #[derive(Default)]
@@ -66,7 +69,7 @@ struct Teller<'a>(&'a Meeting);
 impl Drop for Teller<'_> {
     fn drop(&mut self) {
         lock(&self.0.seats).is_over = true;
-        self.0.changed.notify_all();
+        self.0.tells.notify_all();
     }
 }
 
@@ -96,7 +99,8 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>], until:
             });
             threads.push(thread.ok());
         }
-        terms.meet(&meeting, &hash, requests.iter().any(|request| asks_for_shares(request)));
+        let begins = requests.iter().any(|request| asks_for_shares(request));
+        terms.meet(&meeting, (&hash, requests.len()), begins);
         let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
         threads
             .into_iter()
@@ -117,7 +121,7 @@ impl Terms<'_> {
     /// Runs what requests ask for, round after round, until all are answered. All servers have as many rounds: whether there is a
     /// first one follows from what clients sent, and whether there is another from what all have just run. So a server that
     /// wants nothing any more calls the roll, too.
-    fn meet(&self, meeting: &Meeting, hash: &str, mut goes_on: bool) {
+    fn meet(&self, meeting: &Meeting, (hash, requests): (&str, usize), mut goes_on: bool) {
         let _teller = Teller(meeting);
         for round in 0_u64.. {
             let asked = meeting.all_asked();
@@ -130,7 +134,8 @@ impl Terms<'_> {
             }
             let asked = self.still_wanted(meeting, asked);
             let name = format!("{hash} {round}");
-            let (agreed, differ) = match self.node.call_roll(format!("{name} roll"), &marks(&asked)) {
+            let own = marks(&asked, together(requests));
+            let (agreed, differ) = match self.node.call_roll(format!("{name} roll"), &own) {
                 Ok(all) => asked.into_iter().partition(|(number, _)| is_alike(&all, *number)),
                 Err(error) => {
                     meeting.tell(asked.into_keys().map(|number| (number, Err(error.to_string()))));
@@ -196,9 +201,10 @@ impl Terms<'_> {
 /// Why a request gets nothing that not all servers want alike.
 const DIFFER: &str = "the servers don't want the same of this request";
 
-/// What a server says of each request when the roll is called: which step it wants, or nothing.
-fn marks(asked: &BTreeMap<usize, Step>) -> [u64; MAX_REQUESTS] {
-    std::array::from_fn(|number| asked.get(&number).map_or(0, Step::mark))
+/// What a server says of each request when the roll is called, of as many as the roll has room for: which step it wants, or
+/// nothing.
+fn marks(asked: &BTreeMap<usize, Step>, room: usize) -> Vec<u64> {
+    (0..room).map(|number| asked.get(&number).map_or(0, Step::mark)).collect()
 }
 
 /// Whether all servers want the same step of a request.
@@ -230,21 +236,21 @@ impl Meeting {
     fn all_asked(&self) -> BTreeMap<usize, Step> {
         let waits = |seats: &mut Seats| seats.asked.len() < seats.left;
         let seats = lock(&self.seats);
-        let mut seats = self.changed.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
+        let mut seats = self.asks.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut seats.asked)
     }
 
     fn tell(&self, outcomes: impl Iterator<Item = (usize, Outcome)>) {
         lock(&self.seats).told.extend(outcomes);
-        self.changed.notify_all();
+        self.tells.notify_all();
     }
 
     fn ask(&self, number: usize, step: Step) -> Outcome {
         let mut seats = lock(&self.seats);
         seats.asked.insert(number, step);
-        self.changed.notify_all();
+        self.asks.notify_one();
         let waits = |seats: &mut Seats| !seats.is_over && !seats.told.contains_key(&number);
-        let mut seats = self.changed.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
+        let mut seats = self.tells.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
         seats.told.remove(&number).unwrap_or_else(|| Err("nothing came of it".to_owned()))
     }
 }
@@ -262,7 +268,7 @@ impl Drop for Together<'_> {
     /// The others go on without it.
     fn drop(&mut self) {
         lock(&self.meeting.seats).left -= 1;
-        self.meeting.changed.notify_all();
+        self.meeting.asks.notify_one();
     }
 }
 

@@ -6,6 +6,8 @@
 
 pub mod gcm;
 pub mod paper;
+pub mod storm;
+mod streams;
 
 use crate::admin::{self, Origin, random_key};
 use crate::clear::Key;

@@ -10,7 +10,7 @@ mod tests;
 use crate::messages::{self, Code};
 use crate::realm::Settings;
 use crate::server::{BATCHES, Failure, log, now};
-use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
+use crate::wire::{self, Kind, MAX_BATCH, PATIENCE, SILENCE, Timed};
 use aside::{Aside, Joined};
 use pace::Pace;
 use quota::Quota;
@@ -22,9 +22,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Requests that wait at most; others are told that there is no service (error 29).
-const QUEUE: usize = 256;
+const QUEUE: usize = 4 * MAX_BATCH;
 /// Connections of clients by TCP at most.
-const CONNECTIONS: usize = 256;
+const CONNECTIONS: usize = 4 * MAX_BATCH;
+/// Connections of admins at most, and so orders that wait.
+const ADMINS: usize = 256;
 
 /// A request by UDP, and whose it is.
 type Datagram = (SocketAddr, Vec<u8>);
@@ -76,15 +78,15 @@ pub fn relay(settings: &Settings) -> Result<(), Failure> {
     let clients = TcpListener::bind(&settings.listen).map_err(|error| bound(&settings.listen, error))?;
     let admins = TcpListener::bind(&settings.orders).map_err(|error| bound(&settings.orders, error))?;
     let (requests, queue) = sync_channel(QUEUE);
-    let (orders, ordered) = sync_channel(CONNECTIONS);
+    let (orders, ordered) = sync_channel(ADMINS);
     let (queue, aside, pace) = (Mutex::new(queue), Arc::<Aside>::default(), Pace::default());
     let counter = Counter { requests, aside: aside.clone(), realm: settings.realm.clone() };
     log(format_args!("relays for {} at {}", settings.realm, settings.listen));
     thread::scope(|scope| {
         let by_tcp = counter.clone();
-        let links = || Quota::new(CONNECTIONS, settings.max_of_address);
-        scope.spawn(move || accept(&clients, &by_tcp, &links(), serve_client));
-        scope.spawn(move || accept(&admins, &orders, &links(), serve_admin));
+        let links = |most| Quota::new(most, settings.max_of_address);
+        scope.spawn(move || accept(&clients, &by_tcp, &links(CONNECTIONS), serve_client));
+        scope.spawn(move || accept(&admins, &orders, &links(ADMINS), serve_admin));
         scope.spawn(move || take_datagrams(&datagrams, settings, &counter));
         for _ in 0..BATCHES {
             scope.spawn(|| work(settings, (&queue, &pace), &aside));
@@ -124,10 +126,10 @@ fn serve_client(link: &mut TcpStream, counter: &Counter) -> io::Result<()> {
         let mut head = [0; 4];
         io::Read::read_exact(&mut timed, &mut head)?;
         let length = u32::from_be_bytes(head) as usize;
-        if length > wire::MAX_FRAME {
+        if length > wire::MAX_REQUEST {
             return tell(link, &counter.error(Code::TooLong));
         }
-        let request = wire::read_bytes(&mut timed, length, wire::MAX_FRAME)?;
+        let request = wire::read_bytes(&mut timed, length, wire::MAX_REQUEST)?;
         let reply = counter.ask(&request).unwrap_or_else(|| counter.error(Code::Unavailable));
         tell(link, &reply)?;
     }
@@ -154,6 +156,10 @@ fn take_datagrams(socket: &UdpSocket, settings: &Settings, counter: &Counter) {
     loop {
         let Ok((count, client)) = socket.recv_from(&mut buffer) else { continue };
         if !messages::begins_request(&buffer[..count]) {
+            continue;
+        }
+        if count > wire::MAX_REQUEST {
+            let _ = socket.send_to(&counter.error(Code::TooLong), client);
             continue;
         }
         let (request, Ok(replies)) = (buffer[..count].to_vec(), socket.try_clone()) else { continue };

@@ -14,7 +14,7 @@ use tacit::{Compiled, Error, Fill};
 use zeroize::Zeroize;
 
 /// How many requests go together: the least of these that they fit into.
-pub const TOGETHER: [usize; 4] = [1, 4, 16, 64];
+pub const TOGETHER: [usize; 6] = [1, 4, 16, 64, 128, 256];
 
 /// How many requests come together at most: they run a few at a time.
 pub const MAX_REQUESTS: usize = crate::wire::MAX_BATCH;
@@ -223,7 +223,7 @@ impl Programs {
         match (task, circuit) {
             (Task::Enrol { drawn }, Some(circuit)) => self.enrol(&mut build, circuit, drawn)?,
             (_, Some(circuit)) => self.requests(&mut build, task, requests, circuit)?,
-            (Task::CallRoll, _) => self.tell(&mut build, "marks", MAX_REQUESTS * MARK)?,
+            (Task::CallRoll, _) => self.tell(&mut build, "marks", requests * MARK)?,
             (Task::TellLists, _) => self.tell(&mut build, "list", 8 * TOLD)?,
             // One bit of the admin's, which says nothing: that the admin takes part does.
             _ => {

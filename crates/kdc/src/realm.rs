@@ -70,7 +70,7 @@ pub struct Settings {
     /// Datagrams that wait, and links, that the front takes of one address at a time.
     #[serde(default = "of_address")]
     pub max_of_address: usize,
-    /// Requests that go together in a run, 64 at most: the more they may be, the longer servers compile before they serve.
+    /// Requests that go together in a run, 256 at most: the more they may be, the longer servers compile before they serve.
     #[serde(default = "of_a_run")]
     pub max_together: usize,
 }

@@ -122,7 +122,9 @@ impl Server {
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
-        self.living.expect(&self.node.programs.get(Task::CallRoll, 1)?)?;
+        for count in TOGETHER {
+            self.living.expect(&self.node.programs.get(Task::CallRoll, count)?)?;
+        }
         let most = together(self.node.settings.max_together);
         for task in Task::requests(self.node.settings.sessions) {
             for count in TOGETHER.into_iter().filter(|count| *count <= most) {

@@ -4,12 +4,14 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of a request, an order or a reply at most.
+/// Bytes of an order, or of what is told of it, at most.
 pub const MAX_FRAME: usize = 1 << 16;
+/// Bytes of a request or its reply at most: several times what the longest class of messages takes.
+pub const MAX_REQUEST: usize = 1 << 14;
 /// Requests that go together at most.
-pub const MAX_BATCH: usize = 64;
+pub const MAX_BATCH: usize = 256;
 /// Bytes of those, and of what stands between them.
-const MAX_PACKED: usize = NUMBER + MAX_BATCH * (4 + MAX_FRAME);
+const MAX_PACKED: usize = NUMBER + MAX_BATCH * (4 + MAX_REQUEST);
 /// Bytes of the number that names those that came together.
 const NUMBER: usize = 16;
 
@@ -129,7 +131,7 @@ pub fn unpack(packed: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let (length, behind) = rest.split_first_chunk().ok_or_else(none)?;
         let length = u32::from_be_bytes(*length) as usize;
         let (message, behind) = behind.split_at_checked(length).ok_or_else(none)?;
-        if messages.len() >= MAX_BATCH || length > MAX_FRAME {
+        if messages.len() >= MAX_BATCH || length > MAX_REQUEST {
             return Err(none());
         }
         messages.push(message.to_vec());
@@ -154,7 +156,9 @@ mod tests {
             );
         }
         assert!(unpack(&pack(&vec![vec![]; MAX_BATCH + 1])).is_err());
-        assert!(unpack(&pack(&[vec![0; MAX_FRAME + 1]])).is_err());
+        assert!(unpack(&pack(&[vec![0; MAX_REQUEST + 1]])).is_err());
+        assert!(unpack(&pack(&vec![vec![0; MAX_REQUEST]; MAX_BATCH])).is_ok());
+        assert_eq!(pack(&vec![vec![0; MAX_REQUEST]; MAX_BATCH]).len(), MAX_PACKED);
         let mut frame = Vec::new();
         write(&mut frame, Kind::Batch, &packed).unwrap();
         assert_eq!(read(&mut &frame[..]).unwrap(), (Kind::Batch, packed.clone()));

@@ -8,28 +8,24 @@
 //! **No KDC's.** No nonce may come twice under a key: servers would have to note counters durably before they use them. Here batches
 //! count, and keys are the bench's own.
 
-use super::paper::{BLOCK, BLOCKS, Paper, pattern, value};
+use super::paper::{BLOCKS, Paper};
+use super::streams::{
+    self, AES, BITS, BLOCK, Clear, NONCE, SCHEDULE, counter, nonce, part, pattern, sum, value,
+};
 use crate::programs::{to_bits, to_bytes};
 use crate::server::Failure;
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit::circuit::arith::{self, Style};
-use tacit::circuit::crypto::aes::{Variant, encrypt_expanded, key_schedule};
+use tacit::circuit::crypto::aes::{encrypt_expanded, key_schedule};
 use tacit::circuit::{Builder as Gates, Circuit, Wire};
-use tacit::program::{Builder, Dtype, ProgramError, Recipient, Uses, Value};
+use tacit::program::{Builder, Dtype, NodeId, ProgramError, Recipient, Uses, Value};
 use tacit::{Compiled, Fill, Local, Residents, Run, State};
 
-const AES: Variant = Variant::Aes128;
-const BITS: usize = 8 * BLOCK;
 /// Powers of H that the longest message takes: one for each of its blocks, and one for its length.
 const POWERS: usize = BLOCKS[2] + 1;
-/// Blocks of ticket and reply.
-const SEALED: usize = BLOCKS[1] + BLOCKS[2];
-/// Bytes of an expanded key: eleven blocks.
-const SCHEDULE: usize = 11 * BLOCK;
 /// Bits of a key's record: the expanded key, and powers of H from the first on.
-const RECORD: usize = 8 * SCHEDULE + POWERS * BITS;
+const RECORD: usize = SCHEDULE + POWERS * BITS;
 
 /// The sum of two products' bits, where there are any.
 fn add(b: &mut Gates, sum: &mut [Option<Wire>], at: usize, bits: &[Option<Wire>]) {
@@ -85,32 +81,12 @@ fn sum_of_products(b: &mut Gates, pairs: &[(&[Wire], &[Wire])]) -> Vec<Wire> {
     turned(&sum[..BITS].iter().map(|bit| bit.unwrap_or(zero)).collect::<Vec<_>>())
 }
 
-/// Powers of H and an expanded key.
-struct Key<'w> {
-    schedule: &'w [Wire],
-    powers: Vec<&'w [Wire]>,
-}
-
-impl<'w> Key<'w> {
-    fn of(record: &'w [Wire]) -> Self {
-        let (schedule, powers) = record.split_at(8 * SCHEDULE);
-        Self { schedule, powers: powers.chunks(BITS).collect() }
-    }
-
-    fn block(&self, b: &mut Gates, counter: &[Wire]) -> Vec<Wire> {
-        encrypt_expanded(b, Style::Small, AES, self.schedule, counter)
-    }
-
-    /// The code of a ciphertext, whose last block says its length, under the counter of its message.
-    fn code(&self, b: &mut Gates, first: &[Wire], sealed: &[Wire]) -> Vec<Wire> {
-        let blocks = sealed.chunks(BITS);
-        let powers = self.powers[..blocks.len()].iter().rev();
-        let pairs: Vec<(&[Wire], &[Wire])> =
-            blocks.zip(powers).map(|(block, power)| (block, *power)).collect();
-        let hash = sum_of_products(b, &pairs);
-        let pad = self.block(b, first);
-        arith::xor(b, &hash, &pad)
-    }
+/// The code of a ciphertext, whose last block says its length, from powers of H and the first block of its key stream.
+fn code(b: &mut Gates, sealed: &[Wire], powers: &[Wire], pad: &[Wire]) -> Vec<Wire> {
+    let powers = powers.chunks(BITS).take(sealed.len() / BITS).collect::<Vec<_>>();
+    let pairs: Vec<(&[Wire], &[Wire])> = sealed.chunks(BITS).zip(powers.into_iter().rev()).collect();
+    let hash = sum_of_products(b, &pairs);
+    arith::xor(b, &hash, pad)
 }
 
 fn input(b: &mut Gates, bits: usize) -> Vec<Wire> {
@@ -132,106 +108,106 @@ fn enrol() -> Circuit {
     b.finish(vec![[schedule, powers.concat()].concat()])
 }
 
-/// Whether a timestamp has the right code, and if so what it says. Public are its counters, its ciphertext with its
-/// length, and the code that came.
-fn verify() -> Circuit {
+/// Whether a timestamp has the right code, and if so what it says: from its ciphertext with its length and the code that came,
+/// powers of H, and its key stream from the block on that is added to the code.
+fn opens() -> Circuit {
     let mut b = Gates::new();
-    let count = BLOCKS[0];
-    let [counters, sealed, came] = [count + 1, count + 1, 1].map(|blocks| blocks * BITS);
-    let public = input(&mut b, counters + sealed + came);
-    let record = input(&mut b, RECORD);
-    let key = Key::of(&record);
-    let (counters, rest) = public.split_at(counters);
-    let (sealed, came) = rest.split_at(sealed);
-    let code = key.code(&mut b, &counters[..BITS], sealed);
+    let blocks = BLOCKS[0];
+    let public = input(&mut b, (blocks + 2) * BITS);
+    let powers = input(&mut b, POWERS * BITS);
+    let stream = input(&mut b, (blocks + 1) * BITS);
+    let (sealed, came) = public.split_at((blocks + 1) * BITS);
+    let (pad, stream) = stream.split_at(BITS);
+    let code = code(&mut b, sealed, &powers, pad);
     let differs = arith::xor(&mut b, &code, came);
     // Right is what differs nowhere: a tree of ANDs.
     let mut same: Vec<Wire> = differs.into_iter().map(|bit| b.not(bit)).collect();
     while same.len() > 1 {
         same = same.chunks(2).map(|pair| if let [x, y] = *pair { b.and(x, y) } else { pair[0] }).collect();
     }
-    let mut text = Vec::new();
-    for (counter, block) in counters[BITS..].chunks(BITS).zip(sealed.chunks(BITS)) {
-        let stream = key.block(&mut b, counter);
-        text.extend(arith::xor(&mut b, &stream, block));
-    }
+    let text = arith::xor(&mut b, stream, &sealed[..stream.len()]);
     let text = text.into_iter().map(|bit| b.and(bit, same[0])).collect();
     b.finish(vec![same, text])
 }
 
-/// Ciphertexts of ticket and reply. Public are counters and texts; the first block of each has the session key added,
-/// which all draw.
-fn seal() -> Circuit {
+/// The code of a ciphertext of so many blocks, which all know with its length.
+fn closes(blocks: usize) -> Circuit {
     let mut b = Gates::new();
-    let public = input(&mut b, 2 * SEALED * BITS);
-    let drawn: [_; 3] = std::array::from_fn(|_| input(&mut b, BITS));
-    let [client, krbtgt] = std::array::from_fn(|_| input(&mut b, RECORD));
-    let [client, krbtgt] = [&client, &krbtgt].map(|record| Key::of(record));
-    let sum = arith::xor(&mut b, &drawn[0], &drawn[1]);
-    let session = arith::xor(&mut b, &sum, &drawn[2]);
-    let (counters, texts) = public.split_at(SEALED * BITS);
-    let mut sealed = Vec::new();
-    for (at, (counter, text)) in counters.chunks(BITS).zip(texts.chunks(BITS)).enumerate() {
-        let stream = if at < BLOCKS[1] { &krbtgt } else { &client }.block(&mut b, counter);
-        let mut block = arith::xor(&mut b, &stream, text);
-        if at == 0 || at == BLOCKS[1] {
-            block = arith::xor(&mut b, &block, &session);
-        }
-        sealed.extend(block);
-    }
-    b.finish(vec![sealed])
+    let [sealed, powers, pad] = [blocks + 1, POWERS, 1].map(|blocks| input(&mut b, blocks * BITS));
+    let code = code(&mut b, &sealed, &powers, &pad);
+    b.finish(vec![code])
 }
 
-/// The codes of both. Public are the counters of the messages, and the ciphertexts with their lengths.
-fn codes() -> Circuit {
-    let mut b = Gates::new();
-    let public = input(&mut b, (2 + SEALED + 2) * BITS);
-    let [client, krbtgt] = std::array::from_fn(|_| input(&mut b, RECORD));
-    let (firsts, sealed) = public.split_at(2 * BITS);
-    let (ticket, reply) = sealed.split_at((BLOCKS[1] + 1) * BITS);
-    let first = Key::of(&krbtgt).code(&mut b, &firsts[..BITS], ticket);
-    let second = Key::of(&client).code(&mut b, &firsts[BITS..], reply);
-    b.finish(vec![first, second])
+/// A key's record as its parts: the expanded key, and powers of H.
+fn record(build: &mut Builder, slot: &str) -> Result<[NodeId; 2], ProgramError> {
+    let record = build.kept(slot, Dtype::Bool, &[RECORD], None)?;
+    Ok([build.index(record, &[part(0, SCHEDULE)])?, build.index(record, &[part(SCHEDULE, POWERS * BITS)])?])
 }
 
-/// A program of a circuit: what is public, what all draw, and kept keys.
-fn program(
-    parties: &[String],
-    count: usize,
-    circuit: Circuit,
-    slots: &[&str],
-    draws: bool,
+fn compiled(
+    program: impl FnOnce(&mut Builder) -> Result<(), ProgramError>,
 ) -> Result<Arc<Compiled>, Failure> {
-    let circuit = Arc::new(circuit);
-    let make = || -> Result<_, ProgramError> {
-        let mut build = Builder::new();
-        let width = circuit.inputs().first().map_or(0, |&bits| bits as usize);
-        let mut operands = vec![build.known("public", Dtype::Bool, &[count, width], None)?];
-        for party in parties.iter().filter(|_| draws) {
-            operands.push(build.input(party, "drawn", Dtype::Bool, &[count, BITS], None)?);
+    let mut build = Builder::new();
+    let program = program(&mut build).and_then(|()| build.finish()).map_err(tacit::Error::from)?;
+    Ok(Compiled::new(program)?)
+}
+
+/// Verdicts on timestamps, with what they say.
+fn verify(logins: usize) -> Result<Arc<Compiled>, Failure> {
+    let (cipher, opens) = (Arc::new(streams::cipher()), Arc::new(opens()));
+    compiled(|build| {
+        let nonces = streams::nonces(build, logins, 1)?;
+        let blocks = BLOCKS[0];
+        let public = build.known("sealed", Dtype::Bool, &[logins, (blocks + 2) * BITS], None)?;
+        let [schedule, powers] = record(build, "client")?;
+        let stream = streams::stream(build, &cipher, (nonces, 0), 1..blocks as u32 + 2, schedule)?;
+        let stream = build.reshape(stream, &[logins as i64, ((blocks + 1) * BITS) as i64])?;
+        let outputs = build.circuit(&opens, &[public, powers, stream])?;
+        outputs.into_iter().try_for_each(|output| build.reveal(output, Recipient::All))
+    })
+}
+
+/// Key streams of ticket and reply, whose first blocks have the session key added.
+fn seal(parties: &[String], logins: usize) -> Result<Arc<Compiled>, Failure> {
+    let cipher = Arc::new(streams::cipher());
+    compiled(|build| {
+        let nonces = streams::nonces(build, logins, 2)?;
+        let session = streams::drawn(build, parties, logins)?;
+        for (message, slot) in ["krbtgt", "client"].into_iter().enumerate() {
+            let ([schedule, _], blocks) = (record(build, slot)?, BLOCKS[message + 1]);
+            let numbers = 2..blocks as u32 + 2;
+            let stream = streams::stream(build, &cipher, (nonces, message), numbers, schedule)?;
+            streams::reveal_with_session(build, stream, blocks, session)?;
         }
-        for slot in slots {
-            operands.push(build.kept(slot, Dtype::Bool, &[RECORD], None)?);
+        Ok(())
+    })
+}
+
+/// The codes of both, from their ciphertexts with their lengths.
+fn codes(logins: usize) -> Result<Arc<Compiled>, Failure> {
+    let cipher = Arc::new(streams::cipher());
+    compiled(|build| {
+        let nonces = streams::nonces(build, logins, 2)?;
+        for (message, slot) in ["krbtgt", "client"].into_iter().enumerate() {
+            let ([schedule, powers], blocks) = (record(build, slot)?, BLOCKS[message + 1]);
+            let pad = streams::stream(build, &cipher, (nonces, message), 1..2, schedule)?;
+            let pad = build.reshape(pad, &[logins as i64, BITS as i64])?;
+            let sealed = build.known(slot, Dtype::Bool, &[logins, (blocks + 1) * BITS], None)?;
+            let code = build.circuit(&Arc::new(closes(blocks)), &[sealed, powers, pad])?[0];
+            build.reveal(code, Recipient::All)?;
         }
-        for output in build.circuit(&circuit, &operands)? {
-            build.reveal(output, Recipient::All)?;
-        }
-        build.finish()
-    };
-    Ok(Compiled::new(make().map_err(tacit::Error::from)?)?)
+        Ok(())
+    })
 }
 
 /// Keeps the record of a key that a party gives.
 fn keeper() -> Result<Arc<Compiled>, Failure> {
     let circuit = Arc::new(enrol());
-    let make = || -> Result<_, ProgramError> {
-        let mut build = Builder::new();
+    compiled(|build| {
         let key = build.input("P0", "key", Dtype::Bool, &[BITS], None)?;
         let record = build.circuit(&circuit, &[key])?[0];
-        build.keep(record, "key", Uses::default())?;
-        build.finish()
-    };
-    Ok(Compiled::new(make().map_err(tacit::Error::from)?)?)
+        build.keep(record, "key", Uses::default())
+    })
 }
 
 /// Three servers in this process, and what batches have taken.
@@ -276,9 +252,7 @@ pub fn run(protocol: &str, logins: usize, batches: usize) -> Result<Paper, Failu
     for (name, key) in [("client", &client), ("krbtgt", &krbtgt)] {
         servers.run(&keeper, &Fill::new().keeping("key", name), &[to_bits(&key.bytes)])?;
     }
-    let verify = program(&parties, logins, verify(), &["client"], false)?;
-    let seal = program(&parties, logins, seal(), &["client", "krbtgt"], true)?;
-    let codes = program(&parties, logins, codes(), &["client", "krbtgt"], false)?;
+    let (verify, seal, codes) = (verify(logins)?, seal(&parties, logins)?, codes(logins)?);
     let (fill, mut seconds) = (Fill::new(), Vec::new());
     let same = |one: &[u8], other: &[u8], what: &str| {
         let differs = || Failure::Refused(format!("{what} differs from the clear one"));
@@ -287,82 +261,61 @@ pub fn run(protocol: &str, logins: usize, batches: usize) -> Result<Paper, Failu
     for batch in 0..batches {
         (servers.seconds, servers.rounds) = (0.0, 0);
         servers.sent_bytes.fill(0);
-        // Nonces of timestamps, tickets and replies: none comes twice under a key.
-        let nonce = |login: usize, message: u8| {
-            let number = ((batch * logins + login) as u64).to_be_bytes();
-            let mut nonce = [message; 12];
-            nonce[4..].copy_from_slice(&number);
-            nonce
+        let nonce = |login, message| nonce(batch, (login, logins), message);
+        let nonces = |messages: &[usize]| {
+            let of = |login| messages.iter().flat_map(|&message| nonce(login, message)).collect();
+            streams::nonces_value(&(0..logins).map(of).collect::<Vec<_>>())
         };
         let texts: Vec<[Vec<u8>; 3]> = (0..logins)
             .map(|login| std::array::from_fn(|at| pattern(3 * login + at, batch, BLOCK * BLOCKS[at])))
             .collect();
-        let stamps: Vec<(Vec<u8>, [u8; BLOCK])> =
-            (0..logins).map(|login| client.seal(nonce(login, 0), &texts[login][0])).collect();
         let is_wrong = |login: usize| login + 1 == logins;
         let public: Vec<Vec<u8>> = (0..logins)
             .map(|login| {
-                let (sealed, mut code) = stamps[login].clone();
+                let (sealed, mut code) = client.seal(nonce(login, 0), &texts[login][0]);
                 code[3] ^= u8::from(is_wrong(login));
-                let counters = (1..BLOCKS[0] as u32 + 2).flat_map(|number| counter(nonce(login, 0), number));
-                [counters.collect(), sealed, length(BLOCKS[0]).to_vec(), code.to_vec()].concat()
+                [sealed, length(BLOCKS[0]).to_vec(), code.to_vec()].concat()
             })
             .collect();
-        let told = outputs(servers.run(&verify, &fill, &[value(&public)])?, logins);
+        let told = outputs(servers.run(&verify, &fill, &[nonces(&[0]), value(&public)])?, logins);
         for login in 0..logins {
             let nothing = vec![0; BLOCK * BLOCKS[0]];
             same(&told[0][login], &[u8::from(!is_wrong(login))], "a verdict")?;
             same(&told[1][login], if is_wrong(login) { &nothing } else { &texts[login][0] }, "a timestamp")?;
         }
 
-        let public: Vec<Vec<u8>> = (0..logins)
-            .map(|login| {
-                let counters = [1, 2].into_iter().flat_map(|message| {
-                    (2..BLOCKS[usize::from(message)] as u32 + 2)
-                        .flat_map(move |number| counter(nonce(login, message), number))
-                });
-                [counters.collect(), texts[login][1].clone(), texts[login][2].clone()].concat()
-            })
-            .collect();
         let drawn = [4, 5, 6]
             .map(|who| (0..logins).map(|login| pattern(who + 3 * login, batch, BLOCK)).collect::<Vec<_>>());
         let mut inputs: Vec<Value> = drawn.iter().map(|all| value(all)).collect();
-        inputs.push(value(&public));
-        let sealed = outputs(servers.run(&seal, &fill, &inputs)?, logins).swap_remove(0);
-
-        let public: Vec<Vec<u8>> = (0..logins)
-            .map(|login| {
-                let firsts = [1, 2].into_iter().flat_map(|message| counter(nonce(login, message), 1));
-                let (ticket, reply) = sealed[login].split_at(BLOCK * BLOCKS[1]);
-                let lengths = [1, 2].map(|message| length(BLOCKS[message]).to_vec());
-                let [first, second] = lengths;
-                [firsts.collect(), ticket.to_vec(), first, reply.to_vec(), second].concat()
-            })
-            .collect();
-        let told = outputs(servers.run(&codes, &fill, &[value(&public)])?, logins);
+        inputs.push(nonces(&[1, 2]));
+        let streams = outputs(servers.run(&seal, &fill, &inputs)?, logins);
+        // Texts are public: each server adds them by itself.
+        let sealed = |message: usize| -> Vec<Vec<u8>> {
+            let stream = |login: usize| {
+                [&streams[2 * message - 2][login][..], &streams[2 * message - 1][login]].concat()
+            };
+            (0..logins).map(|login| sum(&stream(login), &texts[login][message])).collect()
+        };
+        let sealed = [sealed(1), sealed(2)];
+        let with_lengths = |message: usize| {
+            let of = |sealed: &Vec<u8>| [&sealed[..], &length(BLOCKS[message])].concat();
+            value(&sealed[message - 1].iter().map(of).collect::<Vec<_>>())
+        };
+        let told = servers.run(&codes, &fill, &[nonces(&[1, 2]), with_lengths(1), with_lengths(2)])?;
+        let told = outputs(told, logins);
         seconds.push(servers.seconds);
         for login in 0..logins {
-            let (ticket, reply) = sealed[login].split_at(BLOCK * BLOCKS[1]);
-            for (message, (key, sealed)) in [(&krbtgt, ticket), (&client, reply)].into_iter().enumerate() {
-                let mut text = texts[login][message + 1].clone();
-                for (at, byte) in text.iter_mut().take(BLOCK).enumerate() {
-                    *byte ^= drawn.iter().fold(0, |sum, all| sum ^ all[login][at]);
-                }
-                let (own, code) = key.seal(nonce(login, message as u8 + 1), &text);
-                same(sealed, &own, "a ciphertext")?;
-                same(&told[message][login], &code, "a code")?;
+            let session = drawn.iter().fold(vec![0; BLOCK], |all, own| sum(&all, &own[login]));
+            for (message, key) in [(1, &krbtgt), (2, &client)] {
+                let mut text = texts[login][message].clone();
+                text.iter_mut().zip(&session).for_each(|(text, session)| *text ^= session);
+                let (own, code) = key.seal(nonce(login, message), &text);
+                same(&sealed[message - 1][login], &own, "a ciphertext")?;
+                same(&told[message - 1][login], &code, "a code")?;
             }
         }
     }
     Ok(Paper { logins, seconds, sent_bytes: servers.sent_bytes, rounds: servers.rounds })
-}
-
-/// A block of a message's counter.
-fn counter(nonce: [u8; 12], number: u32) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
-    block[..12].copy_from_slice(&nonce);
-    block[12..].copy_from_slice(&number.to_be_bytes());
-    block
 }
 
 /// The block that says how many bits there are: none of additional data, and those of so many blocks.
@@ -370,31 +323,11 @@ fn length(blocks: usize) -> [u8; BLOCK] {
     ((BITS * blocks) as u128).to_be_bytes()
 }
 
-/// The same in the clear.
-struct Clear {
-    bytes: [u8; BLOCK],
-    cipher: aes::Aes128,
-}
-
 impl Clear {
-    fn new(bytes: [u8; BLOCK]) -> Self {
-        Self { bytes, cipher: aes::Aes128::new(&bytes.into()) }
-    }
-
-    fn block(&self, block: [u8; BLOCK]) -> [u8; BLOCK] {
-        let mut block = block.into();
-        self.cipher.encrypt_block(&mut block);
-        block.into()
-    }
-
     /// Ciphertext and code of whole blocks.
-    fn seal(&self, nonce: [u8; 12], text: &[u8]) -> (Vec<u8>, [u8; BLOCK]) {
+    fn seal(&self, nonce: [u8; NONCE], text: &[u8]) -> (Vec<u8>, [u8; BLOCK]) {
         let h = u128::from_be_bytes(self.block([0; BLOCK]));
-        let (mut sealed, mut hash) = (Vec::new(), 0);
-        for (number, block) in (2..).zip(text.chunks(BLOCK)) {
-            let stream = self.block(counter(nonce, number));
-            sealed.extend(block.iter().zip(stream).map(|(text, stream)| text ^ stream));
-        }
+        let (sealed, mut hash) = (self.add_stream(nonce, 2, text), 0);
         for block in sealed.as_chunks().0.iter().chain([&length(text.len() / BLOCK)]) {
             hash = times(hash ^ u128::from_be_bytes(*block), h);
         }
@@ -443,18 +376,11 @@ mod tests {
             assert_eq!((paper.seconds.len(), paper.sent_bytes.len()), (2, 3));
         }
         // What is paid for: ANDs that aren't with public bits.
-        let parties = Local::new("replicated").unwrap().parties.clone();
-        let paid = |circuit, slots: &[&str], draws| {
-            let compiled = program(&parties, 1, circuit, slots, draws).unwrap();
-            compiled.plan().ops.iter().fold(0, |sum, op| match &op.kind {
-                tacit::advanced::program::plan::OpKind::Circuit { circuit, .. } => sum + circuit.ands(),
-                _ => sum,
-            })
-        };
-        let block = 5120;
-        let (stamp, all) = (BLOCKS[0] as u64, SEALED as u64);
-        assert_eq!(paid(verify(), &["client"], false), (stamp + 1) * block + 127 + stamp * BITS as u64);
-        assert_eq!(paid(seal(), &["client", "krbtgt"], true), all * block);
-        assert_eq!(paid(codes(), &["client", "krbtgt"], false), 2 * block);
+        let parties = Local::new("replicated").unwrap().parties;
+        let (block, stamp, all) = (5120, BLOCKS[0] as u64, (BLOCKS[1] + BLOCKS[2]) as u64);
+        let paid = |compiled: Result<Arc<Compiled>, Failure>| streams::ands(&compiled.unwrap());
+        assert_eq!(paid(verify(2)), 2 * ((stamp + 1) * block + 127 + stamp * BITS as u64));
+        assert_eq!(paid(seal(&parties, 2)), 2 * all * block);
+        assert_eq!(paid(codes(2)), 2 * 2 * block);
     }
 }

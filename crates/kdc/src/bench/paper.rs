@@ -3,58 +3,29 @@
 //! **Not Kerberos, and not safe as a KDC**: without codes a client can change what its own ticket says. It is here to be measured
 //! beside the paper, with keys of its own that no realm has.
 
-use crate::programs::{rows, to_bits, to_bytes};
+use super::streams::{self, AES, BITS, BLOCK, Clear, SCHEDULE, nonce, pattern, sum, value};
+use crate::programs::{to_bits, to_bytes};
 use crate::server::Failure;
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use std::sync::Arc;
 use std::time::Instant;
-use tacit::circuit::arith::{self, Style};
-use tacit::circuit::crypto::aes::{Variant, encrypt_expanded, key_schedule};
-use tacit::circuit::{Builder as Gates, Circuit};
+use tacit::circuit::Builder as Gates;
+use tacit::circuit::arith::Style;
+use tacit::circuit::crypto::aes::key_schedule;
 use tacit::program::{Builder, Dtype, ProgramError, Recipient, Uses, Value};
 use tacit::{Compiled, Fill, Local, Residents, State};
 
 /// Blocks of a login: of a timestamp under the client's key, of a ticket under krbtgt's, of a reply under the client's.
 pub(super) const BLOCKS: [usize; 3] = [3, 14, 16];
-pub(super) const BLOCK: usize = 16;
-
-fn all_blocks() -> usize {
-    BLOCKS.iter().sum()
-}
-
-/// Counters and texts of a login, both keys expanded and what three servers draw, to texts plus key stream. What was drawn is the
-/// session key: the first block of ticket and of reply.
-fn login() -> Circuit {
-    let mut b = Gates::new();
-    let width = (8 * BLOCK * all_blocks()) as u32;
-    let (counters, texts) = (b.input(width), b.input(width));
-    let drawn: [_; 3] = std::array::from_fn(|_| b.input(8 * BLOCK as u32));
-    let [client, krbtgt] = std::array::from_fn(|_| b.input(8 * Variant::Aes128.schedule_bytes() as u32));
-    let sum = arith::xor(&mut b, &drawn[0], &drawn[1]);
-    let session = arith::xor(&mut b, &sum, &drawn[2]);
-    let mut outputs = Vec::new();
-    for (at, (counter, text)) in counters.chunks(8 * BLOCK).zip(texts.chunks(8 * BLOCK)).enumerate() {
-        let is_ticket = (BLOCKS[0]..BLOCKS[0] + BLOCKS[1]).contains(&at);
-        let schedule = if is_ticket { &krbtgt } else { &client };
-        let stream = encrypt_expanded(&mut b, Style::Small, Variant::Aes128, schedule, counter);
-        let mut sealed = arith::xor(&mut b, &stream, text);
-        if at == BLOCKS[0] || at == BLOCKS[0] + BLOCKS[1] {
-            sealed = arith::xor(&mut b, &sealed, &session);
-        }
-        outputs.extend(sealed);
-    }
-    b.finish(vec![outputs])
-}
 
 /// Keeps an expanded key that a party gives.
-fn keeper() -> Result<Arc<Compiled>, Failure> {
+pub(super) fn keeper() -> Result<Arc<Compiled>, Failure> {
     let mut gates = Gates::new();
-    let key = gates.input(8 * BLOCK as u32);
-    let schedule = key_schedule(&mut gates, Style::Small, Variant::Aes128, &key);
+    let key = gates.input(BITS as u32);
+    let schedule = key_schedule(&mut gates, Style::Small, AES, &key);
     let circuit = Arc::new(gates.finish(vec![schedule]));
     let program = || -> Result<_, ProgramError> {
         let mut build = Builder::new();
-        let key = build.input("P0", "key", Dtype::Bool, &[8 * BLOCK], None)?;
+        let key = build.input("P0", "key", Dtype::Bool, &[BITS], None)?;
         let schedule = build.circuit(&circuit, &[key])?[0];
         build.keep(schedule, "key", Uses::default())?;
         build.finish()
@@ -62,24 +33,27 @@ fn keeper() -> Result<Arc<Compiled>, Failure> {
     Ok(Compiled::new(program().map_err(tacit::Error::from)?)?)
 }
 
-/// So many logins, all of one client.
-fn logins(parties: &[String], count: usize) -> Result<Arc<Compiled>, Failure> {
-    let circuit = Arc::new(login());
+/// So many logins, all of one client: key streams of their messages. The first block of ticket and of reply has the
+/// session key added, which is the sum of what three servers draw. Texts are public, so whoever knows a stream adds
+/// them by itself.
+pub(super) fn logins(parties: &[String], count: usize) -> Result<Arc<Compiled>, Failure> {
+    let cipher = Arc::new(streams::cipher());
     let program = || -> Result<_, ProgramError> {
         let mut build = Builder::new();
-        let width = 8 * BLOCK * all_blocks();
-        let mut operands = vec![
-            build.known("counters", Dtype::Bool, &[count, width], None)?,
-            build.known("texts", Dtype::Bool, &[count, width], None)?,
-        ];
-        for party in parties {
-            operands.push(build.input(party, "drawn", Dtype::Bool, &[count, 8 * BLOCK], None)?);
+        let nonces = streams::nonces(&mut build, count, BLOCKS.len())?;
+        let session = streams::drawn(&mut build, parties, count)?;
+        let [client, krbtgt] =
+            ["client", "krbtgt"].map(|slot| build.kept(slot, Dtype::Bool, &[SCHEDULE], None));
+        let (client, krbtgt) = (client?, krbtgt?);
+        for (message, (blocks, key)) in BLOCKS.into_iter().zip([client, krbtgt, client]).enumerate() {
+            let numbers = 1..blocks as u32 + 1;
+            let stream = streams::stream(&mut build, &cipher, (nonces, message), numbers, key)?;
+            if message == 0 {
+                build.reveal(stream, Recipient::All)?;
+            } else {
+                streams::reveal_with_session(&mut build, stream, blocks, session)?;
+            }
         }
-        for slot in ["client", "krbtgt"] {
-            operands.push(build.kept(slot, Dtype::Bool, &[8 * Variant::Aes128.schedule_bytes()], None)?);
-        }
-        let sealed = build.circuit(&circuit, &operands)?[0];
-        build.reveal(sealed, Recipient::All)?;
         build.finish()
     };
     Ok(Compiled::new(program().map_err(tacit::Error::from)?)?)
@@ -113,18 +87,22 @@ pub fn run(protocol: &str, logins_each: usize, batches: usize) -> Result<Paper, 
             states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
         local.run_on(&keeper, residents, &[to_bits(&key)], &|_, _| ())?;
     }
+    let [client, krbtgt] = keys.map(Clear::new);
     let compiled = logins(&local.parties, logins_each)?;
     let fill = Fill::new();
     let (mut seconds, mut sent_bytes, mut rounds) = (Vec::new(), Vec::new(), 0);
     for batch in 0..batches {
-        let width = BLOCK * all_blocks();
-        let of = |seed, width| -> Vec<Vec<u8>> {
-            (0..logins_each).map(|login| pattern(seed + 3 * login, batch, width)).collect()
-        };
-        let (counters, texts) = (of(1, width), of(2, width));
-        let drawn = [4, 5, 6].map(|who| of(who, BLOCK));
+        let nonce = |login, message| nonce(batch, (login, logins_each), message);
+        let nonces: Vec<Vec<u8>> =
+            (0..logins_each).map(|login| [0, 1, 2].map(|message| nonce(login, message)).concat()).collect();
+        let texts: Vec<[Vec<u8>; 3]> = (0..logins_each)
+            .map(|login| std::array::from_fn(|at| pattern(3 * login + at, batch, BLOCK * BLOCKS[at])))
+            .collect();
+        let drawn = [4, 5, 6].map(|who| -> Vec<Vec<u8>> {
+            (0..logins_each).map(|login| pattern(who + 3 * login, batch, BLOCK)).collect()
+        });
         let mut inputs: Vec<Value> = drawn.iter().map(|all| value(all)).collect();
-        inputs.extend([value(&counters), value(&texts)]);
+        inputs.push(streams::nonces_value(&nonces));
         let residents =
             states.iter_mut().map(|state| Residents { state, fill: &fill, store: None }).collect();
         let start = Instant::now();
@@ -132,58 +110,38 @@ pub fn run(protocol: &str, logins_each: usize, batches: usize) -> Result<Paper, 
         seconds.push(start.elapsed().as_secs_f64());
         rounds = run.report.rounds;
         sent_bytes = run.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).collect();
-        let output = run.outputs.into_iter().flatten().next();
-        let output = output.map(|output| to_bytes(&output, logins_each)).unwrap_or_default();
-        for login in 0..logins_each {
-            let session: Vec<u8> =
-                (0..BLOCK).map(|at| drawn.iter().fold(0, |sum, all| sum ^ all[login][at])).collect();
-            let own = clear(keys, &counters[login], &texts[login], &session);
-            if output.get(login) != Some(&own) {
-                return Err(Failure::Refused(format!("login {login} differs from the clear one")));
+        let outputs: Vec<Vec<Vec<u8>>> =
+            run.outputs.iter().flatten().map(|output| to_bytes(output, logins_each)).collect();
+        for (login, texts) in texts.iter().enumerate() {
+            let session = drawn.iter().fold(vec![0; BLOCK], |all, own| sum(&all, &own[login]));
+            let parts = [&outputs[..1], &outputs[1..3], &outputs[3..]];
+            for (message, (parts, key)) in parts.into_iter().zip([&client, &krbtgt, &client]).enumerate() {
+                let stream: Vec<u8> = parts.iter().flat_map(|part| part[login].clone()).collect();
+                let mut text = texts[message].clone();
+                let sealed = sum(&stream, &text);
+                if message > 0 {
+                    text.iter_mut().zip(&session).for_each(|(text, session)| *text ^= session);
+                }
+                if sealed != key.add_stream(nonce(login, message), 1, &text) {
+                    return Err(Failure::Refused(format!("login {login} differs from the clear one")));
+                }
             }
         }
     }
     Ok(Paper { logins: logins_each, seconds, sent_bytes, rounds })
 }
 
-/// Bytes that look like others' in no other batch.
-pub(super) fn pattern(seed: usize, batch: usize, count: usize) -> Vec<u8> {
-    (0..count).map(|at| (at * 151 + at * at * 7 + seed * 41 + batch * 13) as u8).collect()
-}
-
-/// Rows of bits.
-pub(super) fn value(all: &[Vec<u8>]) -> Value {
-    let row = |bytes: &Vec<u8>| match to_bits(bytes).data {
-        tacit::program::Data::Bool(bits) => bits,
-        _ => Vec::new(),
-    };
-    rows(&all.iter().map(row).collect::<Vec<_>>())
-}
-
-fn clear([client, krbtgt]: [[u8; BLOCK]; 2], counters: &[u8], texts: &[u8], session: &[u8]) -> Vec<u8> {
-    let [client, krbtgt] = [client, krbtgt].map(|key| aes::Aes128::new(&key.into()));
-    let mut out = Vec::new();
-    for (at, (counter, text)) in counters.chunks(BLOCK).zip(texts.chunks(BLOCK)).enumerate() {
-        let is_ticket = (BLOCKS[0]..BLOCKS[0] + BLOCKS[1]).contains(&at);
-        let mut block = [0; BLOCK];
-        block.copy_from_slice(counter);
-        let mut block = block.into();
-        (if is_ticket { &krbtgt } else { &client }).encrypt_block(&mut block);
-        let has_key = at == BLOCKS[0] || at == BLOCKS[0] + BLOCKS[1];
-        let more = |at: usize| if has_key { session[at] } else { 0 };
-        out.extend((0..BLOCK).map(|at| block[at] ^ text[at] ^ more(at)));
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_papers_logins_are_those_of_the_clear() {
         for protocol in ["replicated", "replicated-malicious"] {
-            let paper = super::run(protocol, 5, 2).unwrap();
+            let paper = run(protocol, 5, 2).unwrap();
             assert_eq!((paper.seconds.len(), paper.sent_bytes.len()), (2, 3));
         }
-        assert_eq!(super::login().ands(), 33 * 5120);
+        let parties = Local::new("replicated").unwrap().parties;
+        assert_eq!(streams::ands(&logins(&parties, 5).unwrap()), 5 * 33 * 5120);
     }
 }

@@ -78,13 +78,13 @@ mod tests {
 
     #[test]
     fn what_comes_while_a_batch_is_under_way_goes_together_after_it() {
-        let (pace, (requests, queue)) = (Pace::default(), sync_channel(200));
+        let (pace, (requests, queue)) = (Pace::default(), sync_channel(2 * MAX_BATCH));
         let queue = Mutex::new(queue);
-        let send = |number: u8| requests.send(vec![number]).unwrap();
+        let send = |number: u16| requests.send(number.to_be_bytes().to_vec()).unwrap();
         let next = || pace.next(&queue.lock().unwrap());
         send(0);
         let first = next().unwrap();
-        assert_eq!(first.requests, [[0]], "a lone one goes at once");
+        assert_eq!(first.requests, [[0, 0]], "a lone one goes at once");
         let second = thread::scope(|scope| {
             let waiting = scope.spawn(|| next().unwrap());
             (1..=5).for_each(send);
@@ -96,12 +96,12 @@ mod tests {
         });
         assert_eq!(second.requests.len(), 6);
         // A full batch goes beside another one.
-        (0..=MAX_BATCH as u8).for_each(send);
+        (0..=MAX_BATCH as u16).for_each(send);
         let since = Instant::now();
         let third = next().unwrap();
         assert_eq!(third.requests.len(), MAX_BATCH);
         // And so does one that has waited for long enough.
-        assert_eq!(next().unwrap().requests, [[MAX_BATCH as u8]]);
+        assert_eq!(next().unwrap().requests, [(MAX_BATCH as u16).to_be_bytes()]);
         assert!(since.elapsed() >= LONGEST);
         drop((second, third));
         drop(requests);

@@ -123,9 +123,10 @@ impl Node {
         self.programs.compiled()
     }
 
-    /// Tells the others what this server wants of each request, and hears what all do: each server's marks.
+    /// Tells the others what this server wants of each request, and hears what all do: each server's marks. There are as many as
+    /// go together.
     pub(crate) fn call_roll(&self, tag: String, marks: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
-        let compiled = self.programs.get(Task::CallRoll, 1)?;
+        let compiled = self.programs.get(Task::CallRoll, marks.len())?;
         let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
         let inputs = given(self.me, 0, vec![to_bits(&own)], None);
         let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;

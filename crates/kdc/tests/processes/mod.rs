@@ -48,7 +48,7 @@ impl Realm {
         for part in ["P0", "P1", "P2", "front"] {
             let file = folder.path().join("realm").join(part).join("kdc.toml");
             let settings = fs::read_to_string(&file).unwrap();
-            let fewer = settings.replace("max_together = 64", "max_together = 4");
+            let fewer = settings.replace("max_together = 256", "max_together = 4");
             assert_ne!(fewer, settings);
             fs::write(&file, fewer).unwrap();
         }
