@@ -60,6 +60,28 @@ fn a_request_on_which_servers_differ_costs_no_other_one() {
     );
 }
 
+/// More than programs of 64 hold: the roll has room for all, and each gets what is its own.
+#[test]
+fn many_requests_go_together() {
+    const COUNT: u32 = 65;
+    let realm = Realm::new(|settings| settings.max_wrong_passwords = COUNT as usize);
+    let ann = realm.client("ann");
+    let wrong = Key::of_password(ENCTYPE, b"another", b"salt", 2);
+    let key = |nonce: u32| if nonce.is_multiple_of(64) { &wrong } else { &ann };
+    let requests: Vec<Vec<u8>> = (0..COUNT).map(|nonce| login("ann", key(nonce), nonce)).collect();
+    let [first, others @ ..] = realm.answers(&requests);
+    let client = Client { realm: REALM, name: "ann", key: &ann };
+    for (nonce, answer) in (0..COUNT).zip(&first) {
+        if nonce.is_multiple_of(64) {
+            assert_eq!(read_error(answer), Some(24));
+        } else {
+            client.initial_reply(answer, &Wish::of(KRBTGT, nonce)).unwrap();
+            assert!(others.iter().all(|answers| answers[nonce as usize] == *answer));
+        }
+    }
+    assert_eq!(first.len(), COUNT as usize);
+}
+
 /// Where servers know session keys: logins, tickets, and what is refused, by two runs each.
 #[test]
 fn servers_that_know_session_keys_answer_as_those_that_do_not() {

@@ -235,4 +235,12 @@ fn a_length_that_no_request_has_is_told_to_be_too_long() {
     let mut told = Vec::new();
     io::Read::read_to_end(&mut link, &mut told).unwrap();
     assert_eq!(read_error(&told[4..]), Some(61));
+    // The shortest of these by either way, and the longest request that is one.
+    let long = vec![REQUEST[0]; wire::MAX_REQUEST + 1];
+    let socket = socket_at("127.0.0.1");
+    socket.send_to(&long, &settings.listen).unwrap();
+    assert_eq!(codes(&socket, 1), [Some(61)]);
+    let mut link = self::link(&settings);
+    assert_eq!(read_error(&ask(&mut link, &long[1..]).unwrap()), Some(29), "there are no servers");
+    assert_eq!(read_error(&ask(&mut link, &long).unwrap()), Some(61));
 }
