@@ -67,12 +67,12 @@ fn many_requests_go_together() {
     let realm = Realm::new(|settings| settings.max_wrong_passwords = COUNT as usize);
     let ann = realm.client("ann");
     let wrong = Key::of_password(ENCTYPE, b"another", b"salt", 2);
-    let key = |nonce: u32| if nonce % 64 == 0 { &wrong } else { &ann };
+    let key = |nonce: u32| if nonce.is_multiple_of(64) { &wrong } else { &ann };
     let requests: Vec<Vec<u8>> = (0..COUNT).map(|nonce| login("ann", key(nonce), nonce)).collect();
     let [first, others @ ..] = realm.answers(&requests);
     let client = Client { realm: REALM, name: "ann", key: &ann };
     for (nonce, answer) in (0..COUNT).zip(&first) {
-        if nonce % 64 == 0 {
+        if nonce.is_multiple_of(64) {
             assert_eq!(read_error(answer), Some(24));
         } else {
             client.initial_reply(answer, &Wish::of(KRBTGT, nonce)).unwrap();
