@@ -57,9 +57,8 @@ impl Clear {
         let mut data = Buffer::new(bytes_of(domain, cols));
         match domain {
             Domain::Bits => {
-                let packed = data.words_mut::<u64>();
-                for (index, word) in words.iter().enumerate() {
-                    packed[index / 64] |= (word & 1) << (index % 64);
+                for (packed, bits) in data.words_mut::<u64>().iter_mut().zip(words.chunks(64)) {
+                    *packed = bits.iter().rev().fold(0, |word, bit| word << 1 | bit & 1);
                 }
             }
             domain => with_element!(domain, E => {
@@ -77,8 +76,11 @@ impl Clear {
     pub fn to_words(&self) -> Vec<u64> {
         match self.domain {
             Domain::Bits => {
-                let packed = self.data.words::<u64>();
-                (0..self.cols).map(|index| packed[index / 64] >> (index % 64) & 1).collect()
+                let mut words = vec![0; self.cols];
+                for (bits, packed) in words.chunks_mut(64).zip(self.data.words::<u64>()) {
+                    bits.iter_mut().enumerate().for_each(|(place, bit)| *bit = packed >> place & 1);
+                }
+                words
             }
             domain => with_element!(domain, E => {
                 let mask = counted(domain.modulus());
@@ -89,6 +91,18 @@ impl Clear {
                 words.collect()
             }),
         }
+    }
+
+    /// Bytes that are the same for equal vectors of one shape, and for no others: bits eight to a byte, and elements in words.
+    pub fn comparable(&self) -> Vec<u8> {
+        if self.domain != Domain::Bits {
+            return self.to_words().into_iter().flat_map(u64::to_le_bytes).collect();
+        }
+        let mut words = self.data.words::<u64>()[..self.cols.div_ceil(64)].to_vec();
+        if let (Some(last), used @ 1..) = (words.last_mut(), self.cols % 64) {
+            *last &= u64::MAX >> (64 - used);
+        }
+        words.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
     /// Raw elements, as [`tacit_program::encode`] makes them, in the form in which an input's register has them.
@@ -190,6 +204,28 @@ const fn counted(modulus: Modulus) -> u128 {
 mod tests {
     use super::*;
     use tacit_program::plan::Width;
+
+    #[test]
+    fn equal_vectors_alone_are_comparable_as_the_same_bytes() {
+        let words: Vec<u64> = (0..131).map(|at| at * at / 3 % 2).collect();
+        for cols in [1, 63, 64, 65, 128, 131] {
+            let clear = Clear::from_words(Domain::Bits, &words[..cols]);
+            assert_eq!(clear.to_words(), words[..cols]);
+            // What memory holds after the last bit doesn't count.
+            let mut data = clear.data().clone();
+            if let (Some(last), used @ 1..) = (data.words_mut::<u64>().get_mut(cols / 64), cols % 64) {
+                *last |= u64::MAX << used;
+            }
+            assert_eq!(Clear::new(Domain::Bits, cols, data).comparable(), clear.comparable());
+            for at in 0..cols {
+                let mut other = words[..cols].to_vec();
+                other[at] ^= 1;
+                assert_ne!(Clear::from_words(Domain::Bits, &other).comparable(), clear.comparable());
+            }
+        }
+        let ring = Clear::from_words(Domain::Ring(Width::W16), &[5, 65_536 + 7]);
+        assert_eq!(ring.comparable(), [5_u64, 7].map(u64::to_le_bytes).concat());
+    }
 
     #[test]
     fn words_come_back_reduced() {

@@ -351,10 +351,10 @@ impl Walk<'_> {
             && !planted(Mistake::PublicInputsNotCompared)
             && let Some(session) = self.engine.session()
         {
-            let words = known.iter().flat_map(|clear| clear.to_words());
+            let bytes: Vec<u8> = known.iter().flat_map(|clear| clear.comparable()).collect();
             let names: Vec<&str> = declared.iter().map(|input| input.name.as_str()).collect();
             let what = format!("public inputs ({})", names.join(", "));
-            session.agree(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>(), &what)?;
+            session.agree(&bytes, &what)?;
         }
         Ok(known)
     }

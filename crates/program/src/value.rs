@@ -162,6 +162,10 @@ pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<
         Ok(words)
     };
     match (kind, data) {
+        // Bits come by millions, and there is nothing to refuse.
+        (Dtype::Bool, Data::Bool(data)) if range.covers(kind.whole()) => {
+            Ok(data.iter().map(|&bit| u64::from(bit)).collect())
+        }
         (Dtype::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| Some(i128::from(bit)))),
         (Dtype::Int, Data::Int(data)) => words(&mut data.iter().map(|&x| Some(i128::from(x)))),
         (Dtype::Int | Dtype::Modular(_), Data::Unsigned(data)) => {
@@ -193,6 +197,11 @@ pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<
 /// [`ValueError::Length`] if there are too few or too many; [`ValueError::Range`] if an element isn't one that
 /// the program can have computed, which tells of a fault in the protocol or in the engine.
 pub fn decode(declared: &OutputType, words: &[u64]) -> Result<Value, ValueError> {
+    let OutputType { kind, shape, range, .. } = declared;
+    if *kind == Dtype::Bool && range.covers(kind.whole()) && words.len() == shape.iter().product::<usize>() {
+        let data = Data::Bool(words.iter().map(|word| word & 1 == 1).collect());
+        return Ok(Value { shape: shape.clone(), data });
+    }
     let raw = decode_raw(declared, words)?;
     Ok(to_value(declared.kind, &declared.shape, &raw))
 }
