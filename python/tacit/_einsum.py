@@ -95,8 +95,9 @@ def _joined(
     if isinstance(one, Tensor) or isinstance(two, Tensor):
         made: Any = matmul(one, two)
     else:
-        # Bools count, and small integers have room, as beside wider operands of NumPy's.
-        made = np.matmul(one, two, dtype=np.result_type(one, two, np.int64))
+        # Bools count, and integers of all kinds have room, as beside wider operands of NumPy's.
+        whole = one.dtype.kind in "biu" and two.dtype.kind in "biu"
+        made = np.matmul(one, two, dtype=np.int64 if whole else np.result_type(one, two))
     return batch + left + right, made.reshape(tuple(lengths[letter] for letter in batch + left + right))
 
 

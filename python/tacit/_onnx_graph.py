@@ -218,7 +218,7 @@ def graph_of(proto: Any) -> Graph:
                 layers[outputs[0]] = _onnx_operators.layer("Identity", one)
             elif not (kind == "BatchNormalization" and _onnx_operators.fold(one, layers, readers)):
                 layers[outputs[0]] = _onnx_operators.layer(kind, one)
-        except RefusedError as reason:
+        except (InputError, RefusedError) as reason:
             wrong.append(f"{title}: {reason}")
         except (AttributeError, IndexError, TypeError, ValueError):
             # A number where there has to be a list, or the like.

@@ -319,7 +319,9 @@ def _number(value: Any, beside: Tensor, fraction: int) -> Any:
     if value.dtype.kind == "i":
         return beside._made(beside._constant(value, 0))
     bits = _kept(value, fraction)["dtype"].bits
-    rounded = np.ldexp(np.floor(np.ldexp(value, bits) + 0.5), -bits)
+    scaled = np.ldexp(value, bits)
+    below = np.floor(scaled)
+    rounded = np.ldexp(below + (scaled - below >= 0.5), -bits)
     return beside._made(beside._constant(np.array(rounded, order="C"), bits))
 
 

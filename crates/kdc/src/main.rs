@@ -99,6 +99,9 @@ enum Command {
         /// The protocol
         #[arg(long)]
         protocol: String,
+        /// Logins of a batch at most
+        #[arg(long)]
+        most: usize,
     },
     /// Strikes a principal off, and drops its key
     Delete(Who),
@@ -212,7 +215,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Bench(args) => bench(&args),
-        Command::PaperServer { folder, protocol } => storm::serve(&folder, &protocol),
+        Command::PaperServer { folder, protocol, most } => storm::serve(&folder, &protocol, most),
     }
 }
 

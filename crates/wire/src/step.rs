@@ -18,6 +18,7 @@ pub const COIN_OPEN: u16 = 3;
 pub const ECHO: u16 = 4;
 /// Digests of the randomness that was drawn.
 pub const DRAWN: u16 = 5;
+// 6 is a step of the three-party families.
 /// A point that all parties wait for.
 pub const BARRIER: u16 = 7;
 /// That a party accepts the run.

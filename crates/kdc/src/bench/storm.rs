@@ -1,6 +1,6 @@
 //! The paper's flow as clients see it: three processes, whose links are TLS over TCP on loopback, and logins that come one after
-//! another and go together every so often. What is measured is in the measuring process: from when a login comes until two servers
-//! have said the same of it.
+//! another and go together every so often. What is measured is in the measuring process: from when a login comes until all servers
+//! have replied, of whom two say the same.
 
 use super::paper::{BLOCKS, keeper, logins};
 use super::streams::{BLOCK, Clear, NONCE, nonce, nonces_value, pattern, sum, value};
@@ -73,6 +73,7 @@ impl Storm {
         for part in SERVERS {
             let mut command = Command::new(std::env::current_exe()?);
             command.arg("paper-server").arg(folder.join(part)).args(["--protocol", &self.protocol]);
+            command.args(["--most", &self.most().to_string()]);
             let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
             let pipes = child.stdin.take().zip(child.stdout.take());
             let (to, from) = pipes.ok_or_else(|| refused("a server has no pipes"))?;
@@ -93,8 +94,7 @@ impl Storm {
             };
             thread::sleep(due.saturating_sub(start.elapsed()));
             let have_come = (start.elapsed().as_secs_f64() / gap) as usize + 1;
-            let most = TOGETHER[TOGETHER.len() - 1];
-            let last = have_come.min(self.logins).min(first + most);
+            let last = have_come.min(self.logins).min(first + self.most());
             if last > first {
                 answered.push(self.batch(first..last, &mut servers)?);
                 let now = start.elapsed().as_secs_f64();
@@ -115,7 +115,12 @@ impl Storm {
         Ok(Waited { seconds, runs, logins: waited })
     }
 
-    /// Has all servers answer a batch, and waits until two have said the same.
+    /// Logins of a batch at most.
+    fn most(&self) -> usize {
+        self.logins.min(TOGETHER[TOGETHER.len() - 1])
+    }
+
+    /// Has all servers answer a batch; the slowest of them says the same as another one.
     fn batch(
         &self,
         logins: Range<usize>,
@@ -191,11 +196,12 @@ fn texts(login: usize) -> [Vec<u8>; 3] {
     std::array::from_fn(|at| pattern(3 * login + at, 0, BLOCK * BLOCKS[at]))
 }
 
-/// One of the processes: it keeps its shares of the keys, and answers batches that come by standard input.
+/// One of the processes: it keeps its shares of the keys, and answers batches that come by standard input, of so many logins at
+/// most.
 ///
 /// # Errors
 /// If its folder isn't as it should be, or a run fails.
-pub fn serve(folder: &Path, protocol: &str) -> Result<(), Failure> {
+pub fn serve(folder: &Path, protocol: &str, most: usize) -> Result<(), Failure> {
     let config = Config::load(&folder.join("parties.toml")).map_err(tacit::Error::Setup)?;
     let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
     let holdings = Holdings { store: None, state: Some((State::new(), Fill::new())) };
@@ -204,7 +210,8 @@ pub fn serve(folder: &Path, protocol: &str) -> Result<(), Failure> {
     let keeper = keeper()?;
     server.expect(&keeper)?;
     let mut programs = Vec::new();
-    for count in TOGETHER {
+    let smaller = TOGETHER.iter().filter(|count| **count < most).count();
+    for count in TOGETHER.into_iter().take(smaller + 1) {
         let compiled = logins(&parties, count)?;
         server.expect(&compiled)?;
         programs.push((count, compiled));
