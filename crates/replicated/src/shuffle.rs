@@ -54,7 +54,8 @@ pub(crate) const fn partner(me: usize, turn: u32) -> Option<usize> {
 }
 
 impl ReplicatedEngine {
-    /// The first job of a turn makes all that this party has of the result; each sends its blocks of the part that is due.
+    /// The first job of a turn makes all that this party has of the result; each sends its blocks of the part that is due. While
+    /// the last ones travel the next turn's order is drawn.
     pub(crate) fn shuffle_begin(
         &mut self,
         job: &Job,
@@ -65,14 +66,26 @@ impl ReplicatedEngine {
         if job.batch == 0 {
             self.turn(job, cols, blocks, dst)?;
         }
-        let Some(partner) = partner(self.me, job.stage) else { return Ok(()) };
-        let mut message = Vec::new();
-        for &dst in dst {
-            let shape = self.party.plan.register(dst);
-            let part = self.part(job).get(dst);
-            message.extend(message_of(shape, part, &elements(job, blocks, shape)));
+        if let Some(partner) = partner(self.me, job.stage) {
+            let mut message = Vec::new();
+            for &dst in dst {
+                let shape = self.party.plan.register(dst);
+                let part = self.part(job).get(dst);
+                message.extend(message_of(shape, part, &elements(job, blocks, shape)));
+            }
+            self.send(job, partner, message)?;
         }
-        self.send(job, partner, message)
+        if job.last && (job.stage as usize) < PARTIES - 1 {
+            let next = self.order(job.op, job.stage + 1, blocks);
+            self.orders.extend(next.map(|order| (job.op, order)));
+        }
+        Ok(())
+    }
+
+    /// The order of a turn; `None` if this party doesn't know it.
+    fn order(&mut self, op: u32, turn: u32, blocks: usize) -> Option<Vec<u32>> {
+        let partner = partner(self.me, turn)?;
+        Some(order(self.key(partner), draw(op, turn), blocks))
     }
 
     /// Adds the partner's blocks; notes a turn that has ended.
@@ -109,9 +122,8 @@ impl ReplicatedEngine {
 
     /// What this party makes in a turn by itself: masks, and its part under them.
     fn turn(&mut self, job: &Job, cols: &[Reg], blocks: usize, dst: &[Reg]) -> Result<(), Error> {
-        let draw = Draw { part: step::OPERATION + job.stage as u16, op: job.op };
-        let partner = partner(self.me, job.stage);
-        let order = partner.map(|partner| order(self.key(partner), draw, blocks));
+        let order = self.orders.remove(&job.op).or_else(|| self.order(job.op, job.stage, blocks));
+        let draw = draw(job.op, job.stage);
         let is_first = self.me == job.stage as usize;
         let (mut block, mut columns) = (0, Vec::new());
         for (&from, &dst) in cols.iter().zip(dst) {
@@ -183,6 +195,11 @@ impl ReplicatedEngine {
     fn part(&mut self, job: &Job) -> &mut Bank {
         if self.me == job.stage as usize { &mut self.party.own } else { &mut self.party.prev }
     }
+}
+
+/// Where the randomness of a turn is drawn.
+fn draw(op: u32, turn: u32) -> Draw {
+    Draw { part: step::OPERATION + turn as u16, op }
 }
 
 /// A uniformly random order: block after block comes to the end, or to an earlier place whose block goes to the end instead.

@@ -26,6 +26,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) checks: u64,
     /// What is still to be verified, in the protocol that does so.
     pub(crate) verified: Option<Verified>,
+    /// For shuffles under way, the orders of their next turns, of which this party knows them.
+    pub(crate) orders: HashMap<u32, Vec<u32>>,
 }
 
 impl ReplicatedEngine {
@@ -40,7 +42,8 @@ impl ReplicatedEngine {
         let party = Party::new(session, plan, participants, scheme)?;
         let (me, reads) = (party.number, Reads::new(&party.plan, party.number));
         let checks = party.plan.checks();
-        Ok(Self { party, zero_sharing, me, reads, clients: HashMap::new(), checks, verified })
+        let (clients, orders) = (HashMap::new(), HashMap::new());
+        Ok(Self { party, zero_sharing, me, reads, clients, checks, verified, orders })
     }
 
     /// The stream that this party shares with `peer`.
