@@ -145,7 +145,6 @@ def command(*options: str) -> subprocess.CompletedProcess[str]:
     [
         (("join", "--count", "100", "--columns", "2"), 100),
         (("groupby", "--count", "200", "--bits", "8"), 200),
-        (("tpch", "--query", "6", "--quick"), 1),
         (("tpch", "--query", "12", "--quick", "--protocol", "replicated-malicious"), 1),
     ],
 )

@@ -207,7 +207,7 @@ pub(crate) fn a_killed_offline_session_leaves_no_harm() {
     deployment.hurry();
     let mut random = Random(5);
     let mut used = BTreeSet::new();
-    for _ in 0..4 {
+    for _ in 0..2 {
         let mut parties = PARTIES.map(|name| deployment.start_stored(name, "offline", &["--count", "300"]));
         random.kill(&mut parties, 600);
         for mut party in parties {
