@@ -1,6 +1,6 @@
 //! Registers of one row as vectors of their domain: what sharing a value takes.
 
-use crate::{bytes_of, with_element};
+use crate::with_element;
 use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::{Domain, Register};
 use tacit_wire::{Draw, PrssStream};
@@ -31,13 +31,9 @@ pub fn fill_difference(
 ///
 /// # Panics
 /// If there is no such block.
-pub fn in_order(shape: Register, data: &Buffer, order: &[u32]) -> Buffer {
-    let mut out = Buffer::new(bytes_of(shape.domain, shape.cols));
-    assert!(
-        gather(shape, data, order, shape.cols / order.len().max(1), &mut out),
-        "an order has each block once"
-    );
-    out
+pub fn in_order(shape: Register, data: &Buffer, order: &[u32], out: &mut Buffer) {
+    let block = shape.cols / order.len().max(1);
+    assert!(gather(shape, data, order, block, out), "an order has each block once");
 }
 
 /// Blocks of a vector, of so many elements: block `i` is what block `places[i]` was. `false` if there is no such block; what is

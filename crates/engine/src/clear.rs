@@ -148,8 +148,9 @@ impl ClearEngine {
             order.swap(at, place as usize);
         }
         for (&from, &dst) in cols.iter().zip(dst) {
-            let shuffled = vector::in_order(self.bank.shape(from), self.bank.get(from), &order);
-            self.bank.put(dst, shuffled);
+            let mut out = self.bank.take(dst);
+            vector::in_order(self.bank.shape(from), self.bank.get(from), &order, &mut out);
+            self.bank.put(dst, out);
         }
     }
 

@@ -120,7 +120,7 @@ impl ReplicatedEngine {
         Ok(())
     }
 
-    /// What this party makes in a turn by itself: masks, and its part under them.
+    /// What this party makes in a turn by itself, in the memory of the result: masks, and its part under them.
     fn turn(&mut self, job: &Job, cols: &[Reg], blocks: usize, dst: &[Reg]) -> Result<(), Error> {
         let order = self.orders.remove(&job.op).or_else(|| self.order(job.op, job.stage, blocks));
         let draw = draw(job.op, job.stage);
@@ -129,36 +129,51 @@ impl ReplicatedEngine {
         for (&from, &dst) in cols.iter().zip(dst) {
             let shape = self.party.plan.register(dst);
             let from = if job.stage == 0 { from } else { dst };
-            let part = order.as_ref().map(|order| {
-                let own = self.party.own.get(from);
-                if !is_first {
-                    return vector::in_order(shape, own, order);
-                }
-                let mut sum = own.clone();
-                vector::add_assign(shape, &mut sum, self.party.prev.get(from));
-                vector::in_order(shape, &sum, order)
-            });
-            let masked = |stream: &mut PrssStream| mask(stream, draw, block, shape);
-            let (next, prev) = (next(self.me), prev(self.me));
-            let (own, other) = match part {
-                Some(part) if is_first => {
-                    let mask = masked(self.key(prev));
-                    (less(shape, part, &mask), mask)
-                }
-                Some(part) => {
-                    let mask = masked(self.key(next));
-                    let part = less(shape, part, &mask);
-                    (mask, part)
-                }
-                None => (masked(self.key(next)), masked(self.key(prev))),
-            };
-            if self.verified.is_some() {
+            let x = self.verified.is_some().then(|| {
                 let x = [&self.party.own, &self.party.prev].map(|bank| bank.get(from));
-                let part = order.is_some().then_some(if is_first { &own } else { &other });
-                columns.push(Column::new(shape, x, part));
-            }
-            self.party.own.put(dst, own);
-            self.party.prev.put(dst, other);
+                Column::new(shape, x)
+            });
+            let (next, prev) = (next(self.me), prev(self.me));
+            let mask = |engine: &mut Self, whose, out: &mut Buffer| {
+                mask(engine.key(whose), draw, block, shape, out);
+            };
+            let column = match &order {
+                Some(order) if is_first => {
+                    let mut other = self.party.prev.take(dst);
+                    if from != dst {
+                        other.bytes_mut().copy_from_slice(self.party.prev.get(from).bytes());
+                    }
+                    vector::add_assign(shape, &mut other, self.party.own.get(from));
+                    let mut part = self.party.own.take(dst);
+                    vector::in_order(shape, &other, order, &mut part);
+                    mask(self, prev, &mut other);
+                    vector::sub_assign(shape, &mut part, &other);
+                    let column = x.map(|x| x.sends(shape, &part));
+                    self.party.own.put(dst, part);
+                    self.party.prev.put(dst, other);
+                    column
+                }
+                Some(order) => {
+                    let mut part = self.party.prev.take(dst);
+                    vector::in_order(shape, self.party.own.get(from), order, &mut part);
+                    let mut own = self.party.own.take(dst);
+                    mask(self, next, &mut own);
+                    vector::sub_assign(shape, &mut part, &own);
+                    let column = x.map(|x| x.sends(shape, &part));
+                    self.party.own.put(dst, own);
+                    self.party.prev.put(dst, part);
+                    column
+                }
+                None => {
+                    let (mut own, mut other) = (self.party.own.take(dst), self.party.prev.take(dst));
+                    mask(self, next, &mut own);
+                    mask(self, prev, &mut other);
+                    self.party.own.put(dst, own);
+                    self.party.prev.put(dst, other);
+                    x
+                }
+            };
+            columns.extend(column);
             block += drawn_bytes(shape).div_ceil(BLOCK) as u64;
             self.party.session.mesh().tick()?;
         }
@@ -238,8 +253,7 @@ const fn below(word: u128, bound: u64) -> u64 {
 }
 
 /// A vector of a stream, from a block on.
-fn mask(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register) -> Buffer {
-    let mut out = Buffer::new(bytes_of(shape.domain, shape.cols));
+fn mask(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register, out: &mut Buffer) {
     match shape.domain {
         Domain::Bits => stream.fill(draw, block, out.bytes_mut()),
         domain => with_element!(domain, E => stream.fill_elements::<E>(draw, block, out.words_mut())),
@@ -247,7 +261,6 @@ fn mask(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register) -> Buf
     if planted(Mistake::ShuffleUnmasked) {
         out.bytes_mut().fill(0);
     }
-    out
 }
 
 /// Bytes of a stream that such a vector takes.
@@ -256,11 +269,6 @@ fn drawn_bytes(shape: Register) -> usize {
         Domain::Bits => bytes_of(shape.domain, shape.cols),
         domain => with_element!(domain, E => shape.cols * E::DRAWN),
     }
-}
-
-fn less(shape: Register, mut a: Buffer, b: &Buffer) -> Buffer {
-    vector::sub_assign(shape, &mut a, b);
-    a
 }
 
 /// The elements of a register that stand in a job's blocks.

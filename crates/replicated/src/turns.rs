@@ -23,10 +23,14 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Of a column from before the turn, with this party's part of the result.
-    pub(crate) fn new(shape: Register, x: [&Buffer; 2], part: Option<&Buffer>) -> Self {
-        let words = |buffer| words_of(shape, buffer);
-        Self { x: x.map(words), part: part.map(words).unwrap_or_default() }
+    /// Of a column from before the turn.
+    pub(crate) fn new(shape: Register, x: [&Buffer; 2]) -> Self {
+        Self { x: x.map(|buffer| words_of(shape, buffer)), part: Vec::new() }
+    }
+
+    /// With this party's part of the result.
+    pub(crate) fn sends(self, shape: Register, part: &Buffer) -> Self {
+        Self { part: words_of(shape, part), ..self }
     }
 }
 
