@@ -33,11 +33,20 @@ impl Lowering<'_> {
             late: matches!(input, Operand::Same(_)),
             public: self.plan.shape(input.reg()).public,
         });
-        let laid_out = self.circuits.entry((circuit.clone(), given.collect()));
-        let laid_out = laid_out.or_insert_with_key(|(circuit, given)| Layered::shared(circuit, given));
-        let circuit = laid_out.clone();
+        let circuit = self.laid_out(circuit, given.collect());
         self.deepest = self.deepest.max(Some((circuit.depth(), dst)));
         self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+    }
+
+    /// A circuit's layers, which equal circuits share. (They are compared, which is shorter than to hash them.)
+    fn laid_out(&mut self, circuit: &Arc<Circuit>, given: Vec<Given>) -> Arc<Layered> {
+        let mut known = self.circuits.iter();
+        if let Some((.., layered)) = known.find(|(other, of, _)| other == circuit && *of == given) {
+            return layered.clone();
+        }
+        let layered = Layered::shared(circuit, &given);
+        self.circuits.push((circuit.clone(), given, layered.clone()));
+        layered
     }
 
     /// An operand; one that is the same for all instances is not repeated, and one that all know stays public.

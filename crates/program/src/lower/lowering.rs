@@ -76,7 +76,7 @@ pub(super) struct Lowering<'a> {
     /// Conditions from outside of repeated bodies, in each that has a branch by them.
     pub(super) conditions: HashMap<(usize, Reg), Reg>,
     /// Circuits that were laid out, each with what was said of its inputs.
-    pub(super) circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
+    pub(super) circuits: Vec<(Arc<Circuit>, Vec<Given>, Arc<Layered>)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -109,7 +109,7 @@ impl<'a> Lowering<'a> {
             regions: HashMap::new(),
             swaps: HashMap::new(),
             conditions: HashMap::new(),
-            circuits: HashMap::new(),
+            circuits: Vec::new(),
         }
     }
 
