@@ -1,9 +1,10 @@
 //! Of many numbers that are converted each third has the three components in another order, so that all parties send as much.
 
 use tacit_engine::Protocol;
+use tacit_engine::bank::Bank;
 use tacit_net::Phase;
 use tacit_program::plan::{self, Components, Local, OpKind, Public, To, Width};
-use tacit_program::{Builder, Capabilities, Dtype, NodeId, Program, ProgramError, Range, Recipient};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Program, ProgramError, Range, Recipient, lower};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_testkit::conformance::views::{self, Conduct};
 use tacit_testkit::conformance::{Subject, cost, equality};
@@ -146,4 +147,25 @@ fn any_order_hides() {
             }
         }
     }
+}
+
+/// Memory is laid out for the whole plan: what conversions in thirds take goes into what whole layers leave.
+#[test]
+fn thirds_take_little_more_memory() {
+    let mut build = Builder::new();
+    let (kind, range) = (Dtype::Fixed { frac: 16 }, Range::new(-1 << 20, (1 << 20) - 1));
+    let mut x = build.input("P0", "x", kind, &[2_000, 8], range).unwrap();
+    for layer in 0..4 {
+        let weights = build.input("P1", &format!("weights {layer}"), kind, &[8, 8], range).unwrap();
+        let product = build.matmul(x, weights).unwrap();
+        let positive = build.relu(product).unwrap();
+        let result = build.rescale(positive, 16).unwrap();
+        x = build.assume(result, Range::new(0, (1 << 20) - 1).unwrap()).unwrap();
+    }
+    build.reveal(x, Recipient::All).unwrap();
+    let program = build.finish().unwrap();
+    let memory = |capabilities| Bank::bytes_of(&lower(&program, capabilities).unwrap().plan);
+    let turns = VERIFIED.capabilities();
+    let (whole, thirds) = (memory(Capabilities { silent_parts: false, ..turns }), memory(turns));
+    assert!(10 * thirds <= 11 * whole, "{thirds} bytes for {whole}");
 }
