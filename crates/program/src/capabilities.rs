@@ -293,6 +293,9 @@ pub struct Capabilities {
     pub or_bits: Option<Traffic>,
     /// What proofs cost where parties may deviate and prove what they computed: ANDs, shuffles, all that an opening rests on.
     pub proofs: Option<ProofCosts>,
+    /// Whether nobody sends a part of a product that is zero by the plan ([`Op::parts`](crate::plan::Op::parts)): then the parties
+    /// take turns at what single ones send.
+    pub silent_parts: bool,
 }
 
 /// What all parties together send, roughly, to choose between ways that a protocol has beside one another. What proofs and
@@ -342,6 +345,7 @@ impl Capabilities {
         holds_ranges: false,
         or_bits: None,
         proofs: None,
+        silent_parts: false,
     };
 
     /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
@@ -354,6 +358,7 @@ impl Capabilities {
         holds_ranges: false,
         or_bits: None,
         proofs: None,
+        silent_parts: false,
     };
 
     /// Bits alone.
@@ -365,6 +370,7 @@ impl Capabilities {
         holds_ranges: false,
         or_bits: None,
         proofs: None,
+        silent_parts: false,
     };
 
     /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
@@ -387,6 +393,7 @@ impl Capabilities {
             holds_ranges: false,
             or_bits: None,
             proofs: None,
+            silent_parts: false,
         }
     }
 
@@ -429,6 +436,12 @@ impl Capabilities {
     #[must_use]
     pub const fn with_proofs(self, proofs: ProofCosts) -> Self {
         Self { proofs: Some(proofs), ..self }
+    }
+
+    /// These, where nobody sends a part of a product that is zero by the plan.
+    #[must_use]
+    pub const fn with_silent_parts(self) -> Self {
+        Self { silent_parts: true, ..self }
     }
 
     /// These, with what sorting by opened comparisons takes beside shuffles.

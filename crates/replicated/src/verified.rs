@@ -204,6 +204,7 @@ impl Protocol for ReplicatedMalicious {
                 .with_shuffle(PARTIES as u8)
                 .with_sorts()
                 .with_proofs(SORTS)
+                .with_silent_parts()
                 .holding_ranges()
                 .or_bits(TRAFFIC),
             // Numbers are bits where products have no proof.

@@ -7,7 +7,8 @@ use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{self, Subject, circuits, cost, equality, robust, views, wire};
 use tacit_testkit::{Altered, Rng};
 
-static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::THREE_COMPONENTS);
+static PROTOCOL: Altered =
+    Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::THREE_COMPONENTS.with_silent_parts());
 static FRESH: Altered = Altered::offering(&Replicated::INFORMATION_THEORETIC, Capabilities::THREE_COMPONENTS);
 
 fn subject() -> Subject {

@@ -5,9 +5,9 @@ use tacit_kernel::Buffer;
 use tacit_program::plan::Reg;
 
 /// Most bytes of memory that a register of so many is given where more is free: a small one that is written for long would keep a
-/// large one's from all others.
+/// large one's from all others. Thirds of registers, as conversions in turns have them, take the memory of whole ones.
 pub(super) fn most_for(bytes: usize) -> usize {
-    2 * bytes + 4096
+    4 * bytes + 4096
 }
 
 /// A place that a register hasn't.

@@ -36,6 +36,10 @@
 //! `sum of a_i (e_i xor b_(i,2)) = sum of a_i e_i + sum of a_i b_(i,2) + sum of e_i (-2 a_i b_(i,2))`,
 //!
 //! a product of a row and a column, which is one element to send. That makes five products of eight.
+//!
+//! **Turns.** Where nobody sends parts that are zero, the first product is sent by one party and the second by the two
+//! others. Which ones follows from the order of the components, and any order does. So of many numbers a third is
+//! converted in each order that goes around: in every round all three send as much.
 
 use super::carries::{Pair, complement, majority};
 use super::conversions::{Conversions, msb};
@@ -45,6 +49,13 @@ use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Operand, Reg};
 use crate::types::Range;
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
+
+/// Bits from which on the parties take turns: what fewer ones send takes less time than a message travels, and thirds of them
+/// would be three products to set up.
+const TURNS_FROM: usize = 3 << 10;
+
+/// The orders in which components go around.
+const ORDERS: [[u8; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
 
 /// The strategy.
 pub(super) struct ThreeComponents;
@@ -69,8 +80,11 @@ impl Conversions for ThreeComponents {
 
     /// Two rounds.
     fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg {
-        let [both, third] = two_and_one(lowering, bit, to);
-        let number = lowering.exclusive_or(&both, &third);
+        let cols = lowering.plan.shape(bit).cols;
+        let [number] = in_turns(lowering, bit, cols, |lowering, bits, turn| {
+            let [both, third] = two_and_one(lowering, bits, to, turn.order);
+            [lowering.exclusive_or(&both, &third)]
+        });
         lowering.register(&number)
     }
 
@@ -201,29 +215,83 @@ fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8, place: Option<Pla
         lowering.note_inside(inside);
         dst = rest;
     }
-    weighted_sum(lowering, dst, shape.cols, &weights, shape.domain)
+    let weights = Weights { of: &weights, domain: shape.domain };
+    if asked.is_empty() {
+        let [sum] = in_turns(lowering, dst, shape.cols, |lowering, bits, turn| {
+            let [both, third] = two_and_one(lowering, bits, shape.domain, turn.order);
+            [weighted_sum(lowering, &both, &third, turn.groups, weights)]
+        });
+        return (sum, None);
+    }
+    let [sum, sign] = in_turns(lowering, dst, shape.cols, |lowering, bits, turn| {
+        let [both, third] = two_and_one(lowering, bits, shape.domain, turn.order);
+        let (count, all) = (weights.of.len(), weights.of.len() + 1);
+        let shape = |length| vec![turn.groups, length];
+        let walk = |offset, length| Layout { offset, shape: shape(length), strides: vec![all as isize, 1] };
+        let [sign_both, sign_third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(count, 1)));
+        let sign = lowering.exclusive_or(&sign_both, &sign_third);
+        let [both, third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(0, count)));
+        [weighted_sum(lowering, &both, &third, turn.groups, weights), sign]
+    });
+    (sum, Some(sign))
 }
 
-/// Of bits that stand group after group, of as many as there are weights: the weighted sum of each group. Where there is one
-/// more in each, that one as a number, too.
-fn weighted_sum(
+/// A part of what is converted.
+struct Turn {
+    /// The components, the two that are multiplied first.
+    order: [u8; 3],
+    /// Groups of bits.
+    groups: usize,
+}
+
+/// What `work` makes of bits that stand group after group, as many of each: an element of each term for a group. If there are
+/// many, of each third with another order of the components.
+fn in_turns<const N: usize>(
     lowering: &mut Lowering<'_>,
     bits: Reg,
     groups: usize,
-    weights: &[u128],
-    domain: Domain,
-) -> (Term, Option<Term>) {
-    let count = weights.len();
-    let all = lowering.plan.shape(bits).cols / groups.max(1);
-    let [mut both, mut third] = two_and_one(lowering, bits, domain);
-    let mut alone = None;
-    if all > count {
-        let walk =
-            |offset, length| Layout { offset, shape: vec![groups, length], strides: vec![all as isize, 1] };
-        let [last_both, last_third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(count, 1)));
-        alone = Some(lowering.exclusive_or(&last_both, &last_third));
-        [both, third] = [&both, &third].map(|numbers| lowering.part(numbers, &walk(0, count)));
+    work: impl Fn(&mut Lowering<'_>, Reg, Turn) -> [Term; N],
+) -> [Term; N] {
+    let all = lowering.plan.shape(bits).cols;
+    if !lowering.capabilities.silent_parts || all < TURNS_FROM {
+        return work(lowering, bits, Turn { order: ORDERS[0], groups });
     }
+    let (each, third) = (all / groups, groups.div_ceil(3));
+    let mut from = 0;
+    let parts = ORDERS.map(|order| {
+        let groups = third.min(groups - from);
+        let layout = Layout { offset: from * each, ..Layout::whole(&[groups * each]) };
+        let bits = lowering.gathered(bits, layout);
+        from += groups;
+        work(lowering, bits, Turn { order, groups })
+    });
+    std::array::from_fn(|term| {
+        let parts = parts.each_ref().map(|terms| {
+            let reg = lowering.register(&terms[term]);
+            (reg, Layout::whole(&[lowering.plan.shape(reg).cols]))
+        });
+        let domain = lowering.plan.shape(parts[0].0).domain;
+        Term::Secret(lowering.joined(domain, &parts))
+    })
+}
+
+/// Of the bits of a group.
+#[derive(Clone, Copy)]
+struct Weights<'a> {
+    of: &'a [u128],
+    domain: Domain,
+}
+
+/// Of the exclusive or of numbers that are bits, group after group, the weighted sum of each.
+fn weighted_sum(
+    lowering: &mut Lowering<'_>,
+    both: &Term,
+    third: &Term,
+    groups: usize,
+    weights: Weights<'_>,
+) -> Term {
+    let Weights { of: weights, domain } = weights;
+    let count = weights.len();
     let modulus = domain.modulus();
     let mut diagonal = vec![0; count * count];
     for (place, &weight) in weights.iter().enumerate() {
@@ -232,13 +300,13 @@ fn weighted_sum(
     let (column, diagonal) = (limbs(weights, domain), limbs(&diagonal, domain));
     let rows = MatrixShape { batch: 1, m: groups, k: count, n: 1 };
     // The third components first: they are gone before the others' product comes.
-    let third_sum = times(lowering, &third, &column, rows);
-    let scaled = times(lowering, &third, &diagonal, MatrixShape { n: count, ..rows });
-    let both_sum = times(lowering, &both, &column, rows);
-    let (a, b, dst) = (lowering.register(&both), lowering.register(&scaled), lowering.fresh(domain, groups));
+    let third_sum = times(lowering, third, &column, rows);
+    let scaled = times(lowering, third, &diagonal, MatrixShape { n: count, ..rows });
+    let both_sum = times(lowering, both, &column, rows);
+    let (a, b, dst) = (lowering.register(both), lowering.register(&scaled), lowering.fresh(domain, groups));
     lowering.plan.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
     let sum = lowering.add(&third_sum, &both_sum);
-    (lowering.add(&sum, &Term::Secret(dst)), alone)
+    lowering.add(&sum, &Term::Secret(dst))
 }
 
 /// Secret rows by a public matrix.
@@ -249,10 +317,10 @@ fn times(lowering: &mut Lowering<'_>, rows: &Term, c: &Arc<[u64]>, shape: Matrix
     Term::Secret(dst)
 }
 
-/// `b_0 xor b_1` and `b_2` of the components of bits, as numbers: a product.
-fn two_and_one(lowering: &mut Lowering<'_>, bits: Reg, to: Domain) -> [Term; 2] {
+/// The exclusive or of the first two components of bits, and the third, as numbers: a product.
+fn two_and_one(lowering: &mut Lowering<'_>, bits: Reg, to: Domain, order: [u8; 3]) -> [Term; 2] {
     let cols = lowering.plan.shape(bits).cols;
-    let [first, second, third] = [0, 1, 2].map(|component| {
+    let [first, second, third] = order.map(|component| {
         let dst = lowering.fresh(to, cols);
         lowering.plan.local(Local::BitComponent { a: bits, component, dst });
         Term::Secret(dst)
