@@ -1,6 +1,7 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
 mod compare;
+mod fresh;
 pub(crate) mod node;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
 use node::Turns;
 use std::io;
 use std::net::{TcpListener, TcpStream};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
@@ -135,6 +137,10 @@ impl Server {
         log(format_args!("{} serves {realm}, sessions = \"{sessions}\"", self.node.name));
         let node = self.node.clone();
         thread::spawn(move || node.keep_comparing());
+        if let Some(every) = NonZero::new(self.node.settings.refresh_every) {
+            let node = self.node.clone();
+            thread::spawn(move || node.keep_refreshing(every));
+        }
         self.run()
     }
 

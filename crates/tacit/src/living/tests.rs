@@ -21,6 +21,7 @@ mod certificates;
 mod checks;
 mod drained;
 mod filled;
+mod fresh;
 mod goodbyes;
 mod guarded;
 mod held;
