@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
-use tacit::setup::Config;
+use tacit::setup::{Config, Profile};
 use tacit::{Error, Fill, Holdings, Served, Serving, State};
 
 /// Links of fronts at most.
@@ -101,6 +101,11 @@ impl Server {
         };
         node.look(&node.principals());
         Ok(Self { node: Arc::new(node), living: server, listener })
+    }
+
+    /// Holds its links to other servers to what a network would do, to measure on one machine: all servers have to.
+    pub fn shape(&mut self, net: Profile) {
+        self.living.shape(net);
     }
 
     /// How many programs it has made so far.

@@ -31,6 +31,7 @@ mod measured;
 mod missed;
 mod rogue;
 mod rows;
+mod shaped;
 mod wanted;
 
 const PROTOCOL: &str = "replicated";
