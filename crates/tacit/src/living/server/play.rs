@@ -9,6 +9,7 @@ use crate::living::asker::What;
 use crate::living::batch;
 use crate::living::control::{FILLING, MEASURE, Player, Proposal, bound};
 use crate::living::quota::Quota;
+use crate::registry::protocol;
 use crate::report::{Report, Run};
 use crate::run::{Given, Own, run_over};
 use crate::state::fill::Fill;
@@ -77,7 +78,7 @@ fn refresh(shared: &Shared, proposal: &Proposal, name: &str, links: Lent) -> Res
     let state = state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
     let mut apart = State::apart_of(state, name)?;
     // Who lacks it plays on, so that all hear of that.
-    let protocol = apart.sharing(name).and_then(|sharing| crate::protocol(&sharing));
+    let protocol = apart.sharing(name).and_then(|sharing| protocol(&sharing));
     let protocol = protocol.unwrap_or_else(|_| chosen.protocol.clone());
     let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
     let (begun, words) = (Instant::now(), bound(proposal.run, &proposal.tag, &Fill::new(), &[]));
