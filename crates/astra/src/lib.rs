@@ -65,7 +65,7 @@ use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
-use tacit_threeparty::{ComponentsClient, refresh};
+use tacit_threeparty::{ComponentsClient, refresh, same};
 
 /// A protocol of the family: `astra`, `astra-malicious` or `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +186,10 @@ impl Protocol for Astra {
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
         refresh(session, share)
+    }
+
+    fn same(&self, session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+        same(session, old, fresh)
     }
 
     fn engine(

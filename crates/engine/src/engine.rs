@@ -277,6 +277,16 @@ pub trait Protocol: Send + Sync {
         let _ = (session, share);
         Err(Error::Refused(format!("protocol {:?} keeps no values", self.spec().name)))
     }
+    /// Makes sure that fresh shares are of the value that the old ones are of, before they are put away and
+    /// both holders of each part compare its digest. Of no protocol whose parties can't tell without telling more: then this does
+    /// nothing, and MACs, where there are any, fail when the value is read.
+    ///
+    /// # Errors
+    /// A failed check if it is another value; [`Error::Refused`] if the shares are of another kind; those of links.
+    fn same(&self, session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+        let _ = (session, old, fresh);
+        Ok(())
+    }
     /// Moves a kept value from the key of one supply to that of another: fresh shares, with MACs under the other key, of what
     /// the old ones are shown to be of. Asked of protocols that keep under a key ([`Protocol::keeps_under_key`]), in a session
     /// that does nothing else; the first supply draws under the key that the share is under.

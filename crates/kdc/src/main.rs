@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tacit::setup::{Profile, load_profile};
 use tacit_kdc::admin::{self, Origin};
 use tacit_kdc::bench::paper::{self, Paper};
 use tacit_kdc::bench::storm::{self, Storm};
@@ -57,6 +58,9 @@ enum Command {
     Serve {
         /// The server's folder
         folder: PathBuf,
+        /// What `bench --net` says
+        #[arg(long, hide = true)]
+        net: Option<String>,
     },
     /// Relays between clients and servers
     Front {
@@ -145,6 +149,9 @@ struct BenchArgs {
     /// each goes at once, if none is under way
     #[arg(long, value_name = "MILLISECONDS", requires = "paper")]
     every: Option<u64>,
+    /// Servers' links to one another are held to a network: a round trip and a bandwidth (0.13ms,1gbit), lan, wan or a file
+    #[arg(long, value_name = "NET", conflicts_with_all = ["paper", "gcm"])]
+    net: Option<String>,
     /// The first of eight ports
     #[arg(long, default_value_t = 8900)]
     port: u16,
@@ -201,7 +208,13 @@ fn run(command: Command) -> Result<(), Failure> {
             let enctype = Enctype::try_from(enctype).map_err(Failure::Refused)?;
             admin::init(&folder, &realm, (enctype, sessions), [&host, &inside], port)
         }
-        Command::Serve { folder } => Server::open(&folder)?.serve(),
+        Command::Serve { folder, net } => {
+            let mut server = Server::open(&folder)?;
+            if let Some(net) = net {
+                server.shape(network(&net)?);
+            }
+            server.serve()
+        }
         Command::Front { folder } => front::relay(&Settings::load(&folder.join("kdc.toml"))?),
         Command::Add { folder, principal, origin, password, kvno } => {
             add(&folder, &principal, (&origin, &password), kvno)
@@ -217,6 +230,10 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bench(args) => bench(&args),
         Command::PaperServer { folder, protocol, most } => storm::serve(&folder, &protocol, most),
     }
+}
+
+fn network(net: &str) -> Result<Profile, Failure> {
+    load_profile(net).map_err(|error| Failure::Refused(format!("--net: {error}")))
 }
 
 /// What the paper says of its servers with one core (Araki et al. 2016, section 5.3): logins a second.
@@ -311,8 +328,10 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
         protocol: args.protocol.clone(),
         count: args.count,
         clients: args.clients,
+        net: args.net.clone(),
         port: args.port,
     };
+    args.net.as_deref().map(network).transpose()?;
     let folder = std::env::temp_dir().join(format!("tacit-kdc-bench-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let measured = bench.run(&folder);
@@ -328,7 +347,7 @@ fn bench(args: &BenchArgs) -> Result<(), Failure> {
         let all = serde_json::json!({
             "bench": "kerberos", "request": args.request, "enctype": args.enctype,
             "sessions": args.sessions, "protocol": args.protocol, "parties": 3,
-            "transport": "tls", "net": null, "threads": null, "count": args.count, "clients": args.clients, "depth": null,
+            "transport": "tls", "net": args.net, "threads": null, "count": args.count, "clients": args.clients, "depth": null,
             "seconds": measured.seconds, "offline_seconds": 0.0, "verify_seconds": null, "per_second": per_second,
             "online_per_second": per_second, "median_seconds": median, "late_seconds": late,
             "cpu_seconds": measured.cpu_seconds, "peak_rss_bytes": measured.peak_rss_bytes,

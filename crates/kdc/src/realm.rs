@@ -73,6 +73,10 @@ pub struct Settings {
     /// Requests that go together in a run, 256 at most: the more they may be, the longer servers compile before they serve.
     #[serde(default = "of_a_run")]
     pub max_together: usize,
+    /// Seconds between two times at which servers that serve give all keys fresh shares: at multiples of it from 1970 on, in UTC; 0
+    /// for never.
+    #[serde(default = "between_fresh_shares")]
+    pub refresh_every: i64,
 }
 
 fn renewable_life() -> i64 {
@@ -91,6 +95,11 @@ fn of_a_run() -> usize {
     MAX_BATCH
 }
 
+/// Each midnight.
+pub(crate) fn between_fresh_shares() -> i64 {
+    24 * 3600
+}
+
 impl Settings {
     /// Reads them.
     ///
@@ -104,6 +113,10 @@ impl Settings {
             toml::from_str(&fs::read_to_string(path).map_err(|error| about(path, &error))?).map_err(wrong)?;
         if !(1..=MAX_BATCH).contains(&settings.max_together) {
             let told = format!("{}: max_together has to be 1 to {MAX_BATCH}", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, told));
+        }
+        if settings.refresh_every < 0 {
+            let told = format!("{}: refresh_every has to be 0 seconds or more", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, told));
         }
         Ok(settings)

@@ -1,6 +1,7 @@
 //! One of the three servers: it stays connected to the others, takes what fronts relay, and runs what requests take.
 
 mod compare;
+mod fresh;
 pub(crate) mod node;
 #[cfg(test)]
 mod tests;
@@ -20,11 +21,12 @@ use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
 use node::Turns;
 use std::io;
 use std::net::{TcpListener, TcpStream};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
-use tacit::setup::Config;
+use tacit::setup::{Config, Profile};
 use tacit::{Error, Fill, Holdings, Served, Serving, State};
 
 /// Links of fronts at most.
@@ -101,6 +103,11 @@ impl Server {
         Ok(Self { node: Arc::new(node), living: server, listener })
     }
 
+    /// Holds its links to other servers to what a network would do, to measure on one machine: all servers have to.
+    pub fn shape(&mut self, net: Profile) {
+        self.living.shape(net);
+    }
+
     /// How many programs it has made so far.
     pub fn programs_made(&self) -> impl Fn() -> usize + use<> {
         let node = self.node.clone();
@@ -135,6 +142,10 @@ impl Server {
         log(format_args!("{} serves {realm}, sessions = \"{sessions}\"", self.node.name));
         let node = self.node.clone();
         thread::spawn(move || node.keep_comparing());
+        if let Some(every) = NonZero::new(self.node.settings.refresh_every) {
+            let node = self.node.clone();
+            thread::spawn(move || node.keep_refreshing(every));
+        }
         self.run()
     }
 

@@ -39,6 +39,7 @@ pub(crate) fn settings(realm: &str, enctype: Enctype) -> Settings {
         max_datagram: 1400,
         max_of_address: 64,
         max_together: MAX_REQUESTS,
+        refresh_every: 0,
     }
 }
 

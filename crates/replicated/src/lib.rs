@@ -60,7 +60,7 @@ use tacit_program::plan::{Op, OpKind, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
-use tacit_threeparty::{ComponentsClient, PARTIES, refresh};
+use tacit_threeparty::{ComponentsClient, PARTIES, refresh, same};
 use zero_sharing::ZeroSharing;
 
 /// The protocol `replicated`.
@@ -150,6 +150,10 @@ impl Protocol for Replicated {
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
         refresh(session, share)
+    }
+
+    fn same(&self, session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+        same(session, old, fresh)
     }
 
     fn engine(

@@ -45,7 +45,7 @@ use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
 use tacit_threeparty::products::Results;
-use tacit_threeparty::{ComponentsClient, PARTIES, Scheme, refresh};
+use tacit_threeparty::{ComponentsClient, PARTIES, Scheme, refresh, same};
 
 /// Each party sends a bit of an AND and an element of a part of a product; what an input and an output send is as much.
 const TRAFFIC: Traffic = Traffic { ends: PARTIES as u64, and: PARTIES as u64, part: 1 };
@@ -238,6 +238,10 @@ impl Protocol for ReplicatedMalicious {
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
         refresh(session, share)
+    }
+
+    fn same(&self, session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+        same(session, old, fresh)
     }
 
     fn engine(

@@ -6,8 +6,8 @@ use states::{NAMES, World, copy, ints, keeps, on_disk, reveals};
 use std::sync::Mutex;
 use tacit::advanced::net::{Limits, Mesh};
 use tacit::program::{Recipient, Uses};
-use tacit::{Error, Standing, State, play_refresh, protocol};
-use tacit_testkit::{Deviation, World as Links, in_threads};
+use tacit::{Error, Protocol, Standing, State, play_refresh, protocol};
+use tacit_testkit::{Altered, Deviation, World as Links, in_threads};
 
 #[test]
 fn a_value_stays_as_it_is_and_so_do_its_uses() {
@@ -105,11 +105,15 @@ fn an_old_copy_of_a_folder_is_refused_and_nothing_of_it_is_left() {
 
 /// All parties' parts in giving `x` fresh shares, over these links.
 fn refreshed(name: &str, world: &mut World, links: &Links) -> Vec<Result<String, Error>> {
-    let (parties, protocol) = (world.local.parties.clone(), protocol(name).unwrap());
+    refreshed_under(&*protocol(name).unwrap(), world, links)
+}
+
+fn refreshed_under(protocol: &dyn Protocol, world: &mut World, links: &Links) -> Vec<Result<String, Error>> {
+    let parties = world.local.parties.clone();
     let states: Vec<_> = std::mem::take(&mut world.states).into_iter().map(Mutex::new).collect();
     let ended = in_threads(links.transports(), |me, transport| {
         let mesh = Mesh::new(transport, me, parties.clone(), Limits::default());
-        play_refresh(&*protocol, &parties, mesh, "x", &mut states[me].lock().unwrap(), None)
+        play_refresh(protocol, &parties, mesh, "x", &mut states[me].lock().unwrap(), None)
     });
     world.states = states.into_iter().map(|state| state.into_inner().unwrap()).collect();
     ended
@@ -159,5 +163,64 @@ fn a_deviation_at_any_message_loses_no_value() {
             }
         }
         assert!(failed > 12, "{name}: {failed}");
+    }
+}
+
+/// What is added isn't a sharing of zero, at all parties alike or at one: nobody drops the old shares, and the value stays.
+#[test]
+fn fresh_shares_of_another_value_are_noticed_before_the_old_ones_go() {
+    for name in ["replicated-malicious", "replicated", "astra"] {
+        let honest: &'static dyn Protocol = &**Box::leak(Box::new(protocol(name).unwrap()));
+        let kept = || {
+            let mut world = World::new(name);
+            world.run(&keeps(&Uses::default()), &[ints(&[1, -2, 3])]).unwrap();
+            world
+        };
+        let read = |world: &mut World| {
+            let run = world.run(&reveals(Recipient::All), &[]).unwrap();
+            (run.outputs[0].clone().unwrap(), run.report.read[0].1.clone())
+        };
+        // The third bit of the second element, in the first component: at both that hold it, or at one.
+        let changes = |share: &mut tacit::advanced::engine::KeptShare| {
+            let first = share.parts.iter_mut().find(|part| part.number == 0);
+            if let Some(part) = first {
+                part.bytes[8] ^= 4;
+            }
+        };
+        let mistaken = |who: &'static [usize], compares: bool| {
+            let change = move |me: usize, share: &mut _| {
+                if who.contains(&me) {
+                    changes(share);
+                }
+            };
+            Altered::freshening(honest, change, compares)
+        };
+        for who in [&[0, 1, 2][..], &[0], &[1], &[2]] {
+            let mut world = kept();
+            let ended = refreshed_under(&mistaken(who, true), &mut world, &Links::new(3, 0));
+            let holds = |state: &State| {
+                let all = state.list();
+                let settled = all.iter().filter(|one| one.standing == Standing::Settled);
+                settled.filter(|one| one.about.name == "x").map(|one| one.about.version).collect::<Vec<_>>()
+            };
+            if ended.iter().all(Result::is_ok) {
+                // Two of the three hold the component, and this one doesn't.
+                assert!(who.len() == 1, "{name}: {who:?}");
+                assert_eq!(read(&mut world), (ints(&[1, -2, 3]), "x@2".to_owned()), "{name}");
+                continue;
+            }
+            assert!(ended.iter().all(Result::is_err), "{name}: {ended:?}");
+            assert!(ended.iter().any(|end| end.as_ref().unwrap_err().is_failed_check()), "{name}: {ended:?}");
+            assert!(world.states.iter().all(|state| holds(state) == [1]), "{name}");
+            assert_eq!(read(&mut world), (ints(&[1, -2, 3]), "x@1".to_owned()), "{name}");
+            assert!(refreshed(name, &mut world, &Links::new(3, 0)).iter().all(Result::is_ok));
+            assert_eq!(read(&mut world).0, ints(&[1, -2, 3]), "{name}");
+        }
+        // If nobody compared them the value would be another one.
+        let mut world = kept();
+        let ended = refreshed_under(&mistaken(&[0, 1, 2], false), &mut world, &Links::new(3, 0));
+        assert!(ended.iter().all(Result::is_ok), "{name}: {ended:?}");
+        let value = read(&mut world).0;
+        assert!([2, -6].map(|second| ints(&[1, second, 3])).contains(&value), "{name}: {value:?}");
     }
 }

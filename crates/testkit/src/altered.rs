@@ -17,6 +17,16 @@ pub struct Altered {
     capabilities: Option<Capabilities>,
     before: Option<Box<dyn Fn(usize) + Send + Sync>>,
     supply: Option<Supplies>,
+    fresh: Option<Freshens>,
+}
+
+/// What a party does to its fresh share.
+type Changes = Box<dyn Fn(usize, &mut KeptShare) + Send + Sync>;
+
+/// What parties do to their fresh shares, and whether these are compared with the old ones.
+struct Freshens {
+    changes: Changes,
+    compares: bool,
 }
 
 /// What a party's engine draws from in a lane.
@@ -25,7 +35,7 @@ type Supplies = Box<dyn Fn(usize, u16) -> Box<dyn Supply> + Send + Sync>;
 impl Altered {
     /// A protocol that runs plans for these operations, which it must be able to.
     pub const fn offering(protocol: &'static dyn Protocol, capabilities: Capabilities) -> Self {
-        Self { protocol, capabilities: Some(capabilities), before: None, supply: None }
+        Self { protocol, capabilities: Some(capabilities), before: None, supply: None, fresh: None }
     }
 
     /// A protocol whose endpoints, of which each is told its number, do something first, such as planting mistakes: each has a
@@ -39,6 +49,7 @@ impl Altered {
             capabilities: None,
             before: Some(Box::new(before)),
             supply: None,
+            fresh: None,
         }))
     }
 
@@ -48,8 +59,23 @@ impl Altered {
         before: impl Fn(usize) + Send + Sync + 'static,
         supply: impl Fn(usize, u16) -> Box<dyn Supply> + Send + Sync + 'static,
     ) -> &'static dyn Protocol {
-        let (before, supply): (_, Supplies) = (Box::new(before), Box::new(supply));
-        Box::leak(Box::new(Self { protocol, capabilities: None, before: Some(before), supply: Some(supply) }))
+        Box::leak(Box::new(Self {
+            protocol,
+            capabilities: None,
+            before: Some(Box::new(before)),
+            supply: Some(Box::new(supply)),
+            fresh: None,
+        }))
+    }
+
+    /// The same, whose parties do something to their fresh shares of a kept value, and compare them with the old ones or not.
+    pub fn freshening(
+        protocol: &'static dyn Protocol,
+        changes: impl Fn(usize, &mut KeptShare) + Send + Sync + 'static,
+        compares: bool,
+    ) -> Self {
+        let fresh = Some(Freshens { changes: Box::new(changes), compares });
+        Self { protocol, capabilities: None, before: None, supply: None, fresh }
     }
 
     fn begin(&self, endpoint: usize) {
@@ -136,7 +162,18 @@ impl Protocol for Altered {
     }
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
-        self.protocol.refresh(session, share)
+        let mut share = self.protocol.refresh(session, share)?;
+        if let Some(fresh) = &self.fresh {
+            (fresh.changes)(session.me(), &mut share);
+        }
+        Ok(share)
+    }
+
+    fn same(&self, session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+        if self.fresh.as_ref().is_some_and(|fresh| !fresh.compares) {
+            return Ok(());
+        }
+        self.protocol.same(session, old, fresh)
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {

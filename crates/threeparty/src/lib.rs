@@ -46,5 +46,5 @@ pub mod step;
 pub use arithmetic::Arithmetic;
 pub use client::ComponentsClient;
 pub use party::Party;
-pub use refresh::refresh;
+pub use refresh::{refresh, same};
 pub use scheme::{PARTIES, Scheme, next, prev};

@@ -6,11 +6,22 @@
 //! components `x_0` and `x_2` of before and `x_1 + z_1` and `x_0 + z_0` of after lacks `z_1`, which hides `x_1`.
 //!
 //! All parties come to the same `z_i` from what all of them have been told alike: nothing is left that one party could get
-//! wrong for another, and so nothing else to check.
+//! wrong for another.
+//!
+//! **The check value.** Before old shares go, [`same`] compares what the fresh ones are of with what the old ones are of. A coin chooses 128 subsets of the elements. Of each component both holders tell the sums over these of the
+//! *difference* of fresh and old; they have to tell the same, and the three components' sums have to add up to zero. That
+//! difference is `z_i`, which all parties know, so it tells nobody anything.
+//!
+//! Each component lies at an honest party at least, whose word is as its share is. Those shares are fixed before the coin is
+//! opened. If they are of another value, some element of `z_0 + z_1 + z_2` isn't zero, and a random subset's sum of it is zero
+//! with a chance of one half at most, in any group: all are with one of 2^-128.
 
+use crate::PARTIES;
 use sha2::{Digest, Sha256};
-use tacit_engine::wire::{message_of, pieces, unpack_columns};
+use std::collections::BTreeMap;
+use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Error, KeptShare, bytes_of, vector, with_element};
+use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
 use tacit_session::{At, Session, step};
@@ -18,6 +29,12 @@ use zeroize::Zeroizing;
 
 /// The messages of fresh vectors begin at this number.
 const FRESH: u32 = 0x100;
+/// The sums of differences are told under this one.
+const SUMS: u32 = 0x200;
+/// Subsets of the elements of which sums are compared, a bit of a block for each.
+const SUBSETS: usize = 128;
+/// Elements of which the coin's blocks are made at a time.
+const PIECE: usize = 64;
 
 /// Fresh shares of a kept value.
 ///
@@ -36,6 +53,90 @@ pub fn refresh(session: &mut Session, share: &KeptShare) -> Result<KeptShare, Er
     });
     components.iter_mut().for_each(Buffer::wipe);
     fresh
+}
+
+/// Makes sure that fresh shares are of what the old ones are of, once each party has made its own. Three rounds.
+///
+/// # Errors
+/// [`Error::Refused`] if the shares aren't of two components each, of one shape; a rejection if the values differ, or somebody says
+/// so; those of links and of the coin.
+///
+/// # Security
+/// Nothing of the fresh shares may still change: the coin is tossed here.
+pub fn same(session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result<(), Error> {
+    let refused = || Error::Refused("fresh shares are of another sharing than the old ones".to_owned());
+    let holders = |share: &KeptShare| -> Option<BTreeMap<u8, usize>> {
+        let of = share.parts.iter().map(|part| Some((part.number, part.other?.into())));
+        of.collect::<Option<BTreeMap<_, _>>>().filter(|those| those.len() == 2)
+    };
+    let held = holders(old).filter(|held| holders(fresh).as_ref() == Some(held)).ok_or_else(refused)?;
+    if old.shape() != fresh.shape() {
+        return Err(refused());
+    }
+    let (shape, sums) = (old.shape(), Register { cols: SUBSETS, ..old.shape() });
+    let coin = session.toss(16)?.try_into().map_err(|_| refused())?;
+    let mut own = BTreeMap::new();
+    for number in held.keys() {
+        let mut difference = fresh.part(*number, shape)?;
+        vector::sub_assign(shape, &mut difference, &old.part(*number, shape)?);
+        own.insert(*number, message_of(sums, &subset_sums(&coin, shape, &difference), &(0..SUBSETS)));
+        difference.wipe();
+    }
+    let at = At { lane: 0, part: step::KEPT, op: SUMS, batch: 0 };
+    let told = session.broadcast(at, &own.values().flatten().copied().collect::<Vec<u8>>())?;
+    // All have what each opens, and come to a verdict by themselves.
+    session.settle();
+    let mut third: Option<&[u8]> = None;
+    let mut alike = true;
+    for (number, other) in &held {
+        // It holds this component, and the one that this party lacks: in the order of their numbers.
+        let lacked = (0..PARTIES as u8).find(|number| !held.contains_key(number)).ok_or_else(refused)?;
+        let (first, second) = told[*other].split_at(message_bytes(shape.domain, SUBSETS));
+        let (theirs, lacked) = if *number < lacked { (first, second) } else { (second, first) };
+        alike &= own[number] == theirs && third.is_none_or(|third| third == lacked);
+        third = Some(lacked);
+    }
+    let mut sum = Buffer::new(bytes_of(shape.domain, SUBSETS));
+    for message in own.values().map(Vec::as_slice).chain(third) {
+        let mut theirs = Buffer::new(sum.len());
+        unpack_columns(sums, message, 0..SUBSETS, &mut theirs);
+        vector::add_assign(sums, &mut sum, &theirs);
+    }
+    let is_zero = message_of(sums, &sum, &(0..SUBSETS)).iter().all(|byte| *byte == 0);
+    if alike && is_zero {
+        return Ok(());
+    }
+    Err(session.reject("fresh shares are of another value than the old ones").into())
+}
+
+/// Sums of elements over as many subsets as there are: an element is in those whose bits its block of the coin's stream has.
+fn subset_sums(coin: &[u8; 16], shape: Register, data: &Buffer) -> Buffer {
+    let cipher = Aes128Ctr::new(coin);
+    let mut blocks = [[0; 16]; PIECE];
+    let mut chosen = (0..shape.cols.div_ceil(PIECE)).flat_map(|piece| {
+        cipher.fill(0, (piece * PIECE) as u64, blocks.as_flattened_mut());
+        blocks.map(u128::from_le_bytes)
+    });
+    let mut sums = Buffer::new(bytes_of(shape.domain, SUBSETS));
+    match shape.domain {
+        Domain::Bits => {
+            let (words, mut sum) = (data.words::<u64>(), 0);
+            for (at, chosen) in (0..shape.cols).zip(&mut chosen) {
+                sum ^= chosen & u128::from(words[at / 64] >> (at % 64) & 1).wrapping_neg();
+            }
+            sums.bytes_mut().copy_from_slice(&sum.to_le_bytes());
+        }
+        domain => with_element!(domain, E => {
+            for (element, chosen) in data.words::<E>().iter().zip(&mut chosen) {
+                for (at, sum) in sums.words_mut::<E>().iter_mut().enumerate() {
+                    if chosen >> at & 1 == 1 {
+                        *sum = sum.wrapping_add(*element);
+                    }
+                }
+            }
+        }),
+    }
+    sums
 }
 
 /// `z_0` and `z_1`: sums of fresh vectors, which each party draws and sends the others, as much as there is to refresh by each

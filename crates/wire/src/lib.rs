@@ -15,4 +15,4 @@ pub use profile::{Profile, ProfileError, Shape};
 pub use prss::{Draw, PrssStream};
 
 /// The version of a session's messages that this code sends and reads, and of what it draws, in which order.
-pub const VERSION: u16 = 11;
+pub const VERSION: u16 = 12;

@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// Tells all servers some bytes, and hears what each told.
-    fn tell(&self, own: &[u8], tag: String, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(super) fn tell(&self, own: &[u8], tag: String, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
         let compiled = self.programs.get(Task::TellLists, 1)?;
         let inputs = given(self.me, 0, vec![to_bits(&padded(own))], None);
         let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within })?;

@@ -1,5 +1,6 @@
 //! Runs that a party's own process asks for, with inputs of its own.
 
+use super::control::REFRESH;
 use super::desk::Want;
 use crate::compiled::Compiled;
 use crate::error::Error;
@@ -37,9 +38,25 @@ pub(crate) enum Asked {
     NoMore(Want),
 }
 
-/// A run that is wanted, and who hears how it ended.
+/// What is wanted: a run, or fresh shares of the value of a name.
+pub(crate) enum What {
+    Run(Wanted),
+    Refresh(String),
+}
+
+impl What {
+    /// What names it among all that parties want.
+    pub(crate) fn want(&self) -> Want {
+        match self {
+            Self::Run(wanted) => (wanted.compiled.hash(), wanted.tag.clone()),
+            Self::Refresh(name) => (REFRESH, name.clone()),
+        }
+    }
+}
+
+/// What is wanted, and who hears how it ended.
 pub(crate) struct Job {
-    pub(crate) wanted: Wanted,
+    pub(crate) what: What,
     pub(crate) sender: Sender<Result<Run, Error>>,
     /// Whether it has begun here, so that it isn't declined any more.
     pub(crate) has_begun: Arc<AtomicBool>,
@@ -48,7 +65,9 @@ pub(crate) struct Job {
 /// What a party gives of itself, parts of keys among it, isn't left in memory.
 impl Drop for Job {
     fn drop(&mut self) {
-        self.wanted.inputs.iter_mut().flatten().for_each(wipe);
+        if let What::Run(wanted) = &mut self.what {
+            wanted.inputs.iter_mut().flatten().for_each(wipe);
+        }
     }
 }
 
@@ -104,8 +123,25 @@ impl Asker {
     /// [`Error::Declined`] if it doesn't begin in time or at all, and never once it has begun; [`Error::BrokeOff`] if this party's own
     /// trouble, such as with its disk, ended it; and the run's own.
     pub fn run(&self, wanted: Wanted) -> Result<Run, Error> {
+        let within = wanted.within;
+        self.have(What::Run(wanted), within)
+    }
+
+    /// Gives the newest value of a name fresh shares, together with all other parties, which have to ask for that within such a time:
+    /// else as [`Seat::refresh`](crate::Seat::refresh). Runs that read it go on meanwhile; those that keep something take turns with
+    /// it. A name has 256 bytes at most here.
+    ///
+    /// # Errors
+    /// As [`Asker::run`], and as [`Seat::refresh`](crate::Seat::refresh).
+    pub fn refresh(&self, name: &str, within: Duration) -> Result<String, Error> {
+        let run = self.have(What::Refresh(name.to_owned()), within)?;
+        Ok(run.report.kept.into_iter().next().unwrap_or_default())
+    }
+
+    /// Has what is wanted, and waits for its end.
+    fn have(&self, what: What, within: Duration) -> Result<Run, Error> {
         let (sender, ended) = channel();
-        let (want, within) = ((wanted.compiled.hash(), wanted.tag.clone()), wanted.within);
+        let want = what.want();
         let has_begun = Arc::new(AtomicBool::new(false));
         // Nobody tells any more how it ended.
         let gone = |reason: &str| {
@@ -114,7 +150,7 @@ impl Asker {
             }
             declined(reason)
         };
-        let job = Job { wanted, sender, has_begun: has_begun.clone() };
+        let job = Job { what, sender, has_begun: has_begun.clone() };
         self.sender.send(Asked::Run(job)).map_err(|_| declined(ENDED))?;
         self.waker.wake();
         // Whatever was sent before the server's end is answered there.

@@ -76,6 +76,8 @@ impl Player {
 pub(crate) const MEASURE: [u8; 32] = [0; 32];
 /// The same: they fill their stores. The proposal's tag says up to where.
 pub(crate) const FILLING: [u8; 32] = [0xff; 32];
+/// The same: they give a kept value fresh shares, which the proposal's tag names. It is wanted as programs are.
+pub(crate) const REFRESH: [u8; 32] = [0xfe; 32];
 
 /// A run that party 0 proposes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ mod willing;
 
 pub(crate) use want::{MAX_TAG, Want};
 
-use super::control::{Between, FILLING, Player, Proposal, Request, ToClient, ToParty, read, write};
+use super::control::{Between, FILLING, Player, Proposal, REFRESH, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Taken};
 use super::serving::Serving;
 use crate::compiled::Compiled;
@@ -178,7 +178,7 @@ impl Desk {
         first: u64,
     ) -> Self {
         let everybody = names.len();
-        Self {
+        let mut desk = Self {
             me,
             names,
             protocol,
@@ -208,7 +208,11 @@ impl Desk {
             left: serving.runs,
             closed: false,
             draining: BTreeSet::new(),
+        };
+        if serving.holdings.state.is_some() {
+            desk.expect(REFRESH, Vec::new(), true);
         }
+        desk
     }
 
     /// These programs read or keep what stays, and `fill` says which, and what of it requests may choose.

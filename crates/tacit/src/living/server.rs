@@ -32,9 +32,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tacit_engine::Participants;
-use tacit_net::Transport;
 use tacit_net::setup::{Config, Hub, News, Note, Notes, Vacant, Waker, quiet};
 use tacit_net::stream::Lent;
+use tacit_net::{Profile, Shaped, Transport};
 use tacit_program::Value;
 
 /// What has become of a run.
@@ -260,6 +260,20 @@ impl Server {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
             shared.wrap = Some(Arc::new(wrap));
         }
+    }
+
+    /// Holds the links of runs among the parties alone to what a network would do, to measure on one machine: all parties have to.
+    /// Runs in which clients play go as they are, and so does what proposes runs, some two round trips for each.
+    pub fn shape(&mut self, profile: Profile) {
+        let config = &self.shared.config;
+        let names: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let me = config.me();
+        self.wrap(move |links| {
+            if links.is_linked(names.len()) {
+                return Box::new(links);
+            }
+            Box::new(Shaped::new(Box::new(links), me, &names, &profile))
+        });
     }
 
     /// Serves until it is asked to end ([`Drain`]), has had its runs, or must stop. `told` hears of each run that has ended.

@@ -21,6 +21,7 @@ mod certificates;
 mod checks;
 mod drained;
 mod filled;
+mod fresh;
 mod goodbyes;
 mod guarded;
 mod held;
@@ -30,6 +31,7 @@ mod measured;
 mod missed;
 mod rogue;
 mod rows;
+mod shaped;
 mod wanted;
 
 const PROTOCOL: &str = "replicated";

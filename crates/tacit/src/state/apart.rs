@@ -19,8 +19,25 @@ impl State {
     /// [`Error::Refused`] if it fills what the program hasn't, or too many versions are kept; [`Error::Store`].
     pub(crate) fn apart(home: &Arc<Mutex<Self>>, program: &Program, fill: &Fill) -> Result<Self, Error> {
         let (slots, keeps) = (fill.wanted(program)?, fill.keeps(program)?);
+        Self::needed(home, &slots, keeps.iter().map(|(keep, _)| &keep.name))
+    }
+
+    /// The same of what gives the value of a name fresh shares.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub(crate) fn apart_of(home: &Arc<Mutex<Self>>, name: &str) -> Result<Self, Error> {
+        let slot = Wanted { name: name.to_owned(), version: None, rows: Vec::new() };
+        Self::needed(home, &[slot], [])
+    }
+
+    fn needed<'k>(
+        home: &Arc<Mutex<Self>>,
+        slots: &'k [Wanted],
+        kept: impl IntoIterator<Item = &'k String>,
+    ) -> Result<Self, Error> {
         let mut own = at(home);
-        for Wanted { name, version, .. } in &slots {
+        for Wanted { name, version, .. } in slots {
             for number in own.pickable(name, *version) {
                 // What is not this party's to read is refused where it is picked, and trouble with the folder here.
                 if let Err(error @ Error::Store(_)) = own.share(name, number) {
@@ -29,7 +46,6 @@ impl State {
             }
         }
         let mut names = BTreeMap::new();
-        let kept = keeps.iter().map(|(keep, _)| &keep.name);
         for name in slots.iter().map(|slot| &slot.name).chain(kept) {
             let Some(known) = own.names.get(name) else { continue };
             let wanted = slots.iter().filter(|slot| slot.name == *name).filter_map(|slot| slot.version);

@@ -24,7 +24,7 @@ mod exchange;
 pub(crate) mod fill;
 pub(crate) mod keeping;
 mod mistakes;
-mod refresh;
+pub(crate) mod refresh;
 pub(crate) mod residents;
 mod run;
 mod settle;

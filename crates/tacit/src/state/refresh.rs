@@ -1,7 +1,8 @@
 //! Fresh shares of a kept value: what an old copy of one party's folder and a new one of another's hold doesn't combine.
 //!
 //! All parties take part, and nobody else; no program is run. The fresh shares are those of the next version, with
-//! the same uses. The old version is dropped by each party in the same change in which it settles the new one. So it
+//! the same uses. Before they are put away all make sure that they are of the same value ([`Protocol::same`]). The old version
+//! is dropped by each party in the same change in which it settles the new one. So it
 //! is where MACs move to the key of another epoch: a value is under one key at a time, whatever happens.
 
 use super::about::About;
@@ -120,7 +121,23 @@ pub fn play_refresh(
     state: &mut State,
     stock: Option<&Stock>,
 ) -> Result<String, Error> {
-    let mut parameters = parameters_of(protocol) + &format!(", fresh shares of {name:?}");
+    refresh_as("", protocol, parties, mesh, name, state, stock)
+}
+
+/// The same, of a session that all call so besides.
+///
+/// # Errors
+/// As [`play_refresh`].
+pub(crate) fn refresh_as(
+    words: &str,
+    protocol: &dyn Protocol,
+    parties: &[String],
+    mesh: Mesh,
+    name: &str,
+    state: &mut State,
+    stock: Option<&Stock>,
+) -> Result<String, Error> {
+    let mut parameters = parameters_of(protocol) + &format!(", fresh shares of {name:?}{words}");
     if stock.is_some() {
         parameters += " under another key";
     }
@@ -161,6 +178,8 @@ fn refreshed(
         None => protocol.refresh(session, &share).map_err(aborted)?,
         Some(stock) => rekeyed(protocol, session, &share, stock)?,
     };
+    // Before they are put away: what all have put away counts, whoever ends then.
+    protocol.same(session, &share, &fresh).map_err(aborted)?;
     let about = About { key: fresh.key, ..about };
     Ok(put_away(session, state, vec![(about, Some(number), fresh)])?.swap_remove(0))
 }
@@ -189,7 +208,7 @@ fn rekeyed(
 
 impl State {
     /// How the newest value of a name that this party has is shared: the protocol's name, with its roles.
-    fn sharing(&self, name: &str) -> Result<String, Error> {
+    pub(crate) fn sharing(&self, name: &str) -> Result<String, Error> {
         let versions = self.names.get(name).map(|name| name.versions.values().rev());
         let newest = versions.into_iter().flatten().find(|version| version.standing != Standing::Dropped);
         let nothing = || Error::Refused(format!("nothing is kept under the name {name:?}"));

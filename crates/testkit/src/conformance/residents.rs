@@ -177,7 +177,9 @@ fn refreshed(subject: &Subject, old: &[Vec<Arc<KeptShare>>], seed: u64) -> Vec<V
         Agreement::among(party_names(subject.parties), subject.protocol.spec().name, "fresh".to_owned());
     let done = play(links, &agreement, &Draws::fixed(seed), |session| -> Result<KeptShare, Error> {
         let own = &old[session.me()][0];
-        subject.protocol.refresh(session, own)
+        let fresh = subject.protocol.refresh(session, own)?;
+        subject.protocol.same(session, own, &fresh)?;
+        Ok(fresh)
     });
     done.into_iter().map(|share| vec![Arc::new(share.expect("nobody deviates"))]).collect()
 }

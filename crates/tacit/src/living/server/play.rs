@@ -5,12 +5,16 @@ use crate::auto_select::Measured;
 use crate::endpoint::{Endpoint, hex};
 use crate::error::Error;
 use crate::kept::{Kept, Source};
+use crate::living::asker::What;
 use crate::living::batch;
 use crate::living::control::{FILLING, MEASURE, Player, Proposal, bound};
 use crate::living::quota::Quota;
+use crate::registry::protocol;
 use crate::report::{Report, Run};
 use crate::run::{Given, Own, run_over};
 use crate::state::fill::Fill;
+use crate::state::keeping::NO_STATE;
+use crate::state::refresh::refresh_as;
 use crate::state::residents::Residents;
 use crate::state::values::State;
 use std::sync::mpsc::channel;
@@ -54,12 +58,33 @@ pub(super) fn play_wanted(
     ready: &Ready,
     links: Lent,
 ) -> (Result<Run, Error>, Option<Error>) {
-    let Ready { endpoint, job } = ready;
+    let (wanted, endpoint) = match (&ready.job.what, &ready.endpoint) {
+        (What::Run(wanted), Some(endpoint)) => (wanted, endpoint),
+        (What::Run(_), None) => {
+            return (Err(Error::Refused("a run began that isn't ready".to_owned())), None);
+        }
+        (What::Refresh(name), _) => return (refresh(shared, proposal, name, links), None),
+    };
     let (late, said) = channel();
     let endpoint = Endpoint { late: Some(late), ..Endpoint::clone(endpoint) };
-    let inputs = job.wanted.inputs.iter().map(Option::as_ref).collect();
-    let result = play_on(shared, proposal, endpoint, inputs, (&job.wanted.fill, None), links);
+    let inputs = wanted.inputs.iter().map(Option::as_ref).collect();
+    let result = play_on(shared, proposal, endpoint, inputs, (&wanted.fill, None), links);
     (result, said.try_recv().ok())
+}
+
+/// A party's part in giving a kept value fresh shares, as it is shared.
+fn refresh(shared: &Shared, proposal: &Proposal, name: &str, links: Lent) -> Result<Run, Error> {
+    let Shared { config, chosen, state, wrap, .. } = shared;
+    let state = state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
+    let mut apart = State::apart_of(state, name)?;
+    // Who lacks it plays on, so that all hear of that.
+    let protocol = apart.sharing(name).and_then(|sharing| protocol(&sharing));
+    let protocol = protocol.unwrap_or_else(|_| chosen.protocol.clone());
+    let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+    let (begun, words) = (Instant::now(), bound(proposal.run, &proposal.tag, &Fill::new(), &[]));
+    let mesh = mesh(wrapped(wrap.as_ref(), links), config, config.me(), &[]);
+    let kept = vec![refresh_as(&format!(", {words}"), &*protocol, &parties, mesh, name, &mut apart, None)?];
+    Ok(Run { outputs: Vec::new(), report: Report { kept, elapsed: begun.elapsed(), ..Report::default() } })
 }
 
 /// A party's part in a run on these inputs of its own. What the run needs of the party's state is taken apart, so

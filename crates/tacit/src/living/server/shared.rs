@@ -59,7 +59,8 @@ impl Shared {
 
 /// What a party has ready for a run that it wants.
 pub(super) struct Ready {
-    pub(super) endpoint: Arc<Endpoint>,
+    /// Nothing where no program is run.
+    pub(super) endpoint: Option<Arc<Endpoint>>,
     pub(super) job: Job,
 }
 

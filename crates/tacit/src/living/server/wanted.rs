@@ -6,7 +6,7 @@ use super::shared::{Ready, Shared};
 use crate::compiled::Compiled;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::living::asker::{Asked, Asker, ENDED, declined};
+use crate::living::asker::{Asked, Asker, ENDED, Wanted, What, declined};
 use crate::living::control::Proposal;
 use crate::living::desk::MAX_TAG;
 use crate::report::Run;
@@ -60,20 +60,30 @@ impl Server {
         Ok(endpoint)
     }
 
+    /// What this party has to know to have what is wanted: of fresh shares nothing.
+    fn endpoint_of(&mut self, what: &What) -> Result<Option<Arc<Endpoint>>, Error> {
+        match what {
+            What::Run(Wanted { compiled, inputs, .. }) => {
+                let endpoint = self.endpoint_for(compiled)?;
+                let given: Vec<Option<&Value>> = inputs.iter().map(Option::as_ref).collect();
+                endpoint.encode(self.shared.config.me(), &given)?;
+                Ok(Some(endpoint))
+            }
+            What::Refresh(_) if self.shared.state.is_none() => Err(Error::Refused(NO_STATE.to_owned())),
+            What::Refresh(_) => Ok(None),
+        }
+    }
+
     /// Takes in what this process asks for.
     pub(super) fn take_asked(&mut self) {
         while let Ok(asked) = self.asked_for.1.try_recv() {
             match asked {
                 Asked::Run(job) => {
-                    let want = (job.wanted.compiled.hash(), job.wanted.tag.clone());
-                    let endpoint = self.endpoint_for(&job.wanted.compiled).and_then(|endpoint| {
-                        let given: Vec<Option<&Value>> =
-                            job.wanted.inputs.iter().map(Option::as_ref).collect();
-                        endpoint.encode(self.shared.config.me(), &given)?;
-                        Ok(endpoint)
-                    });
-                    let refused =
-                        || Error::Refused("a run of this program and tag is wanted already".to_owned());
+                    let want = job.what.want();
+                    let endpoint = self.endpoint_of(&job.what);
+                    let refused = || {
+                        Error::Refused("this is wanted already: a run of the program and tag, or fresh shares of the value".to_owned())
+                    };
                     match endpoint {
                         Ok(_) if want.1.len() > MAX_TAG => {
                             job.end(Err(Error::Refused(format!("a tag has {MAX_TAG} bytes at most"))));

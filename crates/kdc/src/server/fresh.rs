@@ -1,0 +1,90 @@
+//! Servers that serve give the keys that they share fresh shares, one after another, at hours that all have by their clocks.
+
+#[cfg(test)]
+mod tests;
+
+use super::node::{Node, lock, log, now};
+use crate::failure::Failure;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use tacit::Error;
+
+/// How long a server waits for the others to come to a key, from when it has: also behind an order, whose admin may stall.
+const NEXT: Duration = Duration::from_secs(30);
+/// Keys that are asked for at a time: a few that one server alone has hold up no others.
+const AT_A_TIME: usize = 4;
+/// Keys in a row of which the others want nothing, after which they have given up.
+const MISSED: usize = 16;
+/// How often a server that waits looks at its clock, which may be set.
+const LOOKS: Duration = Duration::from_mins(1);
+
+/// What came of it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fresh {
+    /// How many keys have fresh shares.
+    pub(crate) keys: usize,
+    /// Those that keep the ones that they had, and why.
+    pub(crate) kept: Vec<(String, String)>,
+}
+
+impl Node {
+    /// Does so again and again, every so many seconds, and says in the log what came of it.
+    pub(super) fn keep_refreshing(&self, every: NonZero<i64>) {
+        let every = every.get();
+        loop {
+            let turn = now() / every + 1;
+            while now() < turn * every {
+                thread::sleep(LOOKS.min(Duration::from_secs((turn * every - now()).unsigned_abs())));
+            }
+            match self.refresh(turn) {
+                Ok(Fresh { keys, kept }) => {
+                    log(format_args!("fresh shares of {keys} keys"));
+                    for (record, reason) in kept {
+                        log(format_args!("{record} keeps its shares: {reason}"));
+                    }
+                }
+                Err(error) => log(format_args!("no key has fresh shares: {error}")),
+            }
+        }
+    }
+
+    /// Gives every key fresh shares, once all servers have come to this turn; requests go on.
+    ///
+    /// # Errors
+    /// If the others don't come.
+    pub(crate) fn refresh(&self, turn: i64) -> Result<Fresh, Failure> {
+        // Clocks differ.
+        let apart = (2 * self.settings.max_skew).min(self.settings.refresh_every.max(1));
+        self.tell(&[], format!("fresh shares {turn}"), Duration::from_secs(apart.unsigned_abs()))?;
+        let (records, missed) = (Mutex::new(self.principals().records().into_iter()), AtomicUsize::new(0));
+        let fresh = Mutex::new(Fresh::default());
+        thread::scope(|scope| {
+            let next = || {
+                while missed.load(Ordering::Relaxed) < MISSED {
+                    let Some(record) = lock(&records).next() else { return };
+                    let done = self.asker.refresh(&record, NEXT);
+                    if matches!(done, Err(Error::Declined { .. })) {
+                        missed.fetch_add(1, Ordering::Relaxed);
+                    } else {
+                        missed.store(0, Ordering::Relaxed);
+                    }
+                    match done {
+                        Ok(_) => lock(&fresh).keys += 1,
+                        Err(error) => lock(&fresh).kept.push((record, error.to_string())),
+                    }
+                }
+            };
+            (0..AT_A_TIME).for_each(|_| drop(scope.spawn(next)));
+        });
+        let mut fresh = fresh.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let left = records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        fresh.kept.extend(left.map(|record| (record, "the other servers have given up".to_owned())));
+        // Of keys that ended meanwhile there is nothing to say.
+        let still = self.principals().records();
+        fresh.kept.retain(|(record, _)| still.contains(record));
+        Ok(fresh)
+    }
+}
