@@ -7,7 +7,7 @@ use crate::clear::Key;
 use crate::enctype::Enctype;
 use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
 use crate::programs::{MAX_REQUESTS, Programs, to_bits, wipe};
-use crate::realm::{Sessions, Settings, between_fresh_shares};
+use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, ORDERED, REFUSED, now};
 use crate::wire::{self, Kind, SILENCE, Timed};
 use std::fs;
@@ -78,7 +78,7 @@ pub fn init(
         max_datagram: 1400,
         max_of_address: 64,
         max_together: MAX_REQUESTS,
-        refresh_every: between_fresh_shares(),
+        refresh_every: 0,
     };
     let text = toml::to_string(&settings).map_err(|error| Failure::Refused(error.to_string()))?;
     setup::init(folder, 3, &["admin".to_owned()], inside, port + 5).map_err(tacit::Error::Setup)?;

@@ -75,7 +75,7 @@ pub struct Settings {
     pub max_together: usize,
     /// Seconds between two times at which servers that serve give all keys fresh shares: at multiples of it from 1970 on, in UTC; 0
     /// for never.
-    #[serde(default = "between_fresh_shares")]
+    #[serde(default)]
     pub refresh_every: i64,
 }
 
@@ -93,11 +93,6 @@ fn of_address() -> usize {
 
 fn of_a_run() -> usize {
     MAX_BATCH
-}
-
-/// Each midnight.
-pub(crate) fn between_fresh_shares() -> i64 {
-    24 * 3600
 }
 
 impl Settings {

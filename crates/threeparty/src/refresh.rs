@@ -8,15 +8,16 @@
 //! All parties come to the same `z_i` from what all of them have been told alike: nothing is left that one party could get
 //! wrong for another.
 //!
-//! **The check value.** Before old shares go, [`same`] compares what the fresh ones are of with what the old ones are of. A coin chooses 128 subsets of the elements. Of each component both holders tell the sums over these of the
-//! *difference* of fresh and old; they have to tell the same, and the three components' sums have to add up to zero. That
-//! difference is `z_i`, which all parties know, so it tells nobody anything.
+//! **The check value.** Before old shares go, [`same`] compares what the fresh ones are of with what the old ones are of. A coin
+//! chooses 128 subsets of the elements. Of each component both holders tell the sums over these of the *difference* of fresh and
+//! old; they have to tell the same, and the three components' sums have to add up to zero. That difference is `z_i`, which all
+//! parties know, so it tells nobody anything.
 //!
 //! Each component lies at an honest party at least, whose word is as its share is. Those shares are fixed before the coin is
 //! opened. If they are of another value, some element of `z_0 + z_1 + z_2` isn't zero, and a random subset's sum of it is zero
 //! with a chance of one half at most, in any group: all are with one of 2^-128.
 
-use crate::PARTIES;
+use crate::scheme::PARTIES;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
@@ -24,7 +25,7 @@ use tacit_engine::{Error, KeptShare, bytes_of, vector, with_element};
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
-use tacit_session::{At, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroizing;
 
 /// The messages of fresh vectors begin at this number.
@@ -140,7 +141,8 @@ fn subset_sums(coin: &[u8; 16], shape: Register, data: &Buffer) -> Buffer {
 }
 
 /// `z_0` and `z_1`: sums of fresh vectors, which each party draws and sends the others, as much as there is to refresh by each
-/// link. No key makes them, so they are as good under information-theoretic zero-sharing. A hash of the sums is compared.
+/// link. No key makes these, so they are as good under information-theoretic zero-sharing. A hash of the sums is compared, and a coin's
+/// stream is added.
 fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
     let mut digest = Sha256::new_with_prefix(b"tacit refresh 1");
     let mut sums = [0, 1].map(|_| Buffer::new(bytes_of(shape.domain, shape.cols)));
@@ -163,6 +165,17 @@ fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
         digest.update(&*Zeroizing::new(message_of(shape, sum, &(0..shape.cols))));
     }
     session.echo(&digest.finalize())?;
+    // Whoever sends its vectors last can choose the sums so far, and no sum with the stream of a coin that is tossed after them.
+    let coin = session.toss(16)?.try_into().map_err(|_| Error::Refused("a coin is too short".to_owned()))?;
+    // It tests nothing.
+    session.settle();
+    let mut stream = PrssStream::new(&coin, 0);
+    for (op, sum) in (FRESH..).zip(&mut sums) {
+        let mut more = Buffer::new(sum.len());
+        vector::fill(&mut stream, Draw { part: step::KEPT, op }, shape, &mut more);
+        vector::add_assign(shape, sum, &more);
+        more.wipe();
+    }
     Ok(sums)
 }
 

@@ -16,7 +16,7 @@ use tacit::Error;
 const NEXT: Duration = Duration::from_secs(30);
 /// Keys that are asked for at a time: a few that one server alone has hold up no others.
 const AT_A_TIME: usize = 4;
-/// Keys in a row of which the others want nothing, after which they have given up.
+/// Keys in a row of which the others want nothing, after which they have given up. One that breaks off counts as several.
 const MISSED: usize = 16;
 /// How often a server that waits looks at its clock, which may be set.
 const LOOKS: Duration = Duration::from_mins(1);
@@ -66,10 +66,11 @@ impl Node {
                 while missed.load(Ordering::Relaxed) < MISSED {
                     let Some(record) = lock(&records).next() else { return };
                     let done = self.asker.refresh(&record, NEXT);
-                    if matches!(done, Err(Error::Declined { .. })) {
-                        missed.fetch_add(1, Ordering::Relaxed);
-                    } else {
-                        missed.store(0, Ordering::Relaxed);
+                    match &done {
+                        Ok(_) | Err(Error::Refused(_)) => missed.store(0, Ordering::Relaxed),
+                        Err(Error::Declined { .. }) => drop(missed.fetch_add(1, Ordering::Relaxed)),
+                        // One that broke off may have held up orders for minutes.
+                        Err(_) => drop(missed.fetch_add(MISSED / AT_A_TIME, Ordering::Relaxed)),
                     }
                     match done {
                         Ok(_) => lock(&fresh).keys += 1,
