@@ -102,11 +102,13 @@ def test_frames_and_arrays_of_every_width_are_accepted(dtype: str) -> None:
 
 def test_a_column_of_a_frame_is_public_beside_a_secret() -> None:
     frame = pd.DataFrame({"one": [1, 2]})
-    plan = tacit.function(lambda x: tacit.reveal(x + frame["one"])).trace(
+    plan = tacit.function(lambda x: tacit.reveal((x + frame["one"], frame["one"] * x))).trace(
         tacit.secret("alice", shape=(2,), range=(0, 9))
     )
     with tacit.local() as run:
-        np.testing.assert_array_equal(run(plan, x=[1, 1]), [2, 3])
+        sums, products = run(plan, x=[1, 3])
+    np.testing.assert_array_equal(sums, [2, 5])
+    np.testing.assert_array_equal(products, [1, 6])
 
 
 def test_a_plan_is_saved_and_read(tmp_path: Path) -> None:
