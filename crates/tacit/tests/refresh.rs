@@ -195,6 +195,7 @@ fn fresh_shares_of_another_value_are_noticed_before_the_old_ones_go() {
             };
             Altered::freshening(honest, change, compares)
         };
+        let mut unchanged = 0;
         for who in [&[0, 1, 2][..], &[0], &[1], &[2]] {
             let mut world = kept();
             let ended = refreshed_under(&mistaken(who, true), &mut world, &Links::new(3, 0));
@@ -206,6 +207,7 @@ fn fresh_shares_of_another_value_are_noticed_before_the_old_ones_go() {
             if ended.iter().all(Result::is_ok) {
                 // Two of the three hold the component, and this one doesn't.
                 assert!(who.len() == 1, "{name}: {who:?}");
+                unchanged += 1;
                 assert_eq!(read(&mut world), (ints(&[1, -2, 3]), "x@2".to_owned()), "{name}");
                 continue;
             }
@@ -216,6 +218,7 @@ fn fresh_shares_of_another_value_are_noticed_before_the_old_ones_go() {
             assert!(refreshed(name, &mut world, &Links::new(3, 0)).iter().all(Result::is_ok));
             assert_eq!(read(&mut world).0, ints(&[1, -2, 3]), "{name}");
         }
+        assert_eq!(unchanged, 1, "{name}");
         // If nobody compared them the value would be another one.
         let mut world = kept();
         let ended = refreshed_under(&mistaken(&[0, 1, 2], false), &mut world, &Links::new(3, 0));

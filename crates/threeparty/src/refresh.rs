@@ -34,8 +34,8 @@ const FRESH: u32 = 0x100;
 const SUMS: u32 = 0x200;
 /// Subsets of the elements of which sums are compared, a bit of a block for each.
 const SUBSETS: usize = 128;
-/// Elements of which the coin's blocks are made at a time.
-const PIECE: usize = 64;
+/// Elements of which the coin's blocks are made at a time, between two looks at the links.
+const PIECE: usize = 1 << 12;
 
 /// Fresh shares of a kept value.
 ///
@@ -80,13 +80,12 @@ pub fn same(session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result
     for number in held.keys() {
         let mut difference = fresh.part(*number, shape)?;
         vector::sub_assign(shape, &mut difference, &old.part(*number, shape)?);
-        own.insert(*number, message_of(sums, &subset_sums(&coin, shape, &difference), &(0..SUBSETS)));
+        let of_subsets = subset_sums(session, &coin, shape, &difference)?;
+        own.insert(*number, message_of(sums, &of_subsets, &(0..SUBSETS)));
         difference.wipe();
     }
     let at = At { lane: 0, part: step::KEPT, op: SUMS, batch: 0 };
     let told = session.broadcast(at, &own.values().flatten().copied().collect::<Vec<u8>>())?;
-    // All have what each opens, and come to a verdict by themselves.
-    session.settle();
     let mut third: Option<&[u8]> = None;
     let mut alike = true;
     for (number, other) in &held {
@@ -111,33 +110,39 @@ pub fn same(session: &mut Session, old: &KeptShare, fresh: &KeptShare) -> Result
 }
 
 /// Sums of elements over as many subsets as there are: an element is in those whose bits its block of the coin's stream has.
-fn subset_sums(coin: &[u8; 16], shape: Register, data: &Buffer) -> Buffer {
+fn subset_sums(
+    session: &mut Session,
+    coin: &[u8; 16],
+    shape: Register,
+    data: &Buffer,
+) -> Result<Buffer, Error> {
     let cipher = Aes128Ctr::new(coin);
-    let mut blocks = [[0; 16]; PIECE];
-    let mut chosen = (0..shape.cols.div_ceil(PIECE)).flat_map(|piece| {
-        cipher.fill(0, (piece * PIECE) as u64, blocks.as_flattened_mut());
-        blocks.map(u128::from_le_bytes)
-    });
+    let mut blocks = vec![[0; 16]; PIECE.min(shape.cols)];
     let mut sums = Buffer::new(bytes_of(shape.domain, SUBSETS));
-    match shape.domain {
-        Domain::Bits => {
-            let (words, mut sum) = (data.words::<u64>(), 0);
-            for (at, chosen) in (0..shape.cols).zip(&mut chosen) {
-                sum ^= chosen & u128::from(words[at / 64] >> (at % 64) & 1).wrapping_neg();
+    for first in (0..shape.cols).step_by(PIECE) {
+        session.mesh().tick()?;
+        cipher.fill(0, first as u64, blocks.as_flattened_mut());
+        let chosen = blocks.iter().map(|block| u128::from_le_bytes(*block)).zip(first..shape.cols);
+        match shape.domain {
+            Domain::Bits => {
+                let words = data.words::<u64>();
+                let set = chosen.filter(|(_, at)| words[at / 64] >> (at % 64) & 1 == 1);
+                let sum = set.fold(0, |sum, (chosen, _)| sum ^ chosen).to_le_bytes();
+                sums.bytes_mut().iter_mut().zip(sum).for_each(|(sum, more)| *sum ^= more);
             }
-            sums.bytes_mut().copy_from_slice(&sum.to_le_bytes());
-        }
-        domain => with_element!(domain, E => {
-            for (element, chosen) in data.words::<E>().iter().zip(&mut chosen) {
-                for (at, sum) in sums.words_mut::<E>().iter_mut().enumerate() {
-                    if chosen >> at & 1 == 1 {
-                        *sum = sum.wrapping_add(*element);
+            domain => with_element!(domain, E => {
+                let (elements, sums) = (data.words::<E>(), sums.words_mut::<E>());
+                for (chosen, at) in chosen {
+                    for (subset, sum) in sums.iter_mut().enumerate() {
+                        if chosen >> subset & 1 == 1 {
+                            *sum = sum.wrapping_add(elements[at]);
+                        }
                     }
                 }
-            }
-        }),
+            }),
+        }
     }
-    sums
+    Ok(sums)
 }
 
 /// `z_0` and `z_1`: sums of fresh vectors, which each party draws and sends the others, as much as there is to refresh by each
@@ -167,8 +172,6 @@ fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
     session.echo(&digest.finalize())?;
     // Whoever sends its vectors last can choose the sums so far, and no sum with the stream of a coin that is tossed after them.
     let coin = session.toss(16)?.try_into().map_err(|_| Error::Refused("a coin is too short".to_owned()))?;
-    // It tests nothing.
-    session.settle();
     let mut stream = PrssStream::new(&coin, 0);
     for (op, sum) in (FRESH..).zip(&mut sums) {
         let mut more = Buffer::new(sum.len());
