@@ -79,6 +79,9 @@ pub struct Settings {
     pub refresh_every: i64,
 }
 
+/// Seconds between two times at which keys get fresh shares, at most: a year's.
+const MOST_BETWEEN: i64 = 366 * 24 * 3600;
+
 fn renewable_life() -> i64 {
     7 * 24 * 3600
 }
@@ -110,8 +113,8 @@ impl Settings {
             let told = format!("{}: max_together has to be 1 to {MAX_BATCH}", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, told));
         }
-        if settings.refresh_every < 0 {
-            let told = format!("{}: refresh_every has to be 0 seconds or more", path.display());
+        if !(0..=MOST_BETWEEN).contains(&settings.refresh_every) {
+            let told = format!("{}: refresh_every has to be 0 to {MOST_BETWEEN} seconds", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, told));
         }
         Ok(settings)

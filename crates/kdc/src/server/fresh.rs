@@ -57,7 +57,7 @@ impl Node {
     /// If the others don't come.
     pub(crate) fn refresh(&self, turn: i64) -> Result<Fresh, Failure> {
         // Clocks differ.
-        let apart = (2 * self.settings.max_skew).min(self.settings.refresh_every.max(1));
+        let apart = self.settings.max_skew.saturating_mul(2).min(self.settings.refresh_every.max(1));
         self.tell(&[], format!("fresh shares {turn}"), Duration::from_secs(apart.unsigned_abs()))?;
         let (records, missed) = (Mutex::new(self.principals().records().into_iter()), AtomicUsize::new(0));
         let fresh = Mutex::new(Fresh::default());
@@ -65,20 +65,25 @@ impl Node {
             let next = || {
                 while missed.load(Ordering::Relaxed) < MISSED {
                     let Some(record) = lock(&records).next() else { return };
-                    let done = self.asker.refresh(&record, NEXT);
-                    match &done {
-                        Ok(_) | Err(Error::Refused(_)) => missed.store(0, Ordering::Relaxed),
-                        Err(Error::Declined { .. }) => drop(missed.fetch_add(1, Ordering::Relaxed)),
+                    let Err(error) = self.asker.refresh(&record, NEXT) else {
+                        missed.store(0, Ordering::Relaxed);
+                        lock(&fresh).keys += 1;
+                        continue;
+                    };
+                    match error {
+                        Error::Refused(_) => missed.store(0, Ordering::Relaxed),
+                        Error::Declined { .. } => _ = missed.fetch_add(1, Ordering::Relaxed),
                         // One that broke off may have held up orders for minutes.
-                        Err(_) => drop(missed.fetch_add(MISSED / AT_A_TIME, Ordering::Relaxed)),
+                        _ => _ = missed.fetch_add(MISSED / AT_A_TIME, Ordering::Relaxed),
                     }
-                    match done {
-                        Ok(_) => lock(&fresh).keys += 1,
-                        Err(error) => lock(&fresh).kept.push((record, error.to_string())),
-                    }
+                    lock(&fresh).kept.push((record, error.to_string()));
                 }
             };
-            (0..AT_A_TIME).for_each(|_| drop(scope.spawn(next)));
+            for _ in 1..AT_A_TIME {
+                // This one does it alone, if there is no thread.
+                let _ = thread::Builder::new().spawn_scoped(scope, next);
+            }
+            next();
         });
         let mut fresh = fresh.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = records.into_inner().unwrap_or_else(PoisonError::into_inner);
