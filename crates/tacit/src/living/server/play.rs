@@ -58,12 +58,8 @@ pub(super) fn play_wanted(
     ready: &Ready,
     links: Lent,
 ) -> (Result<Run, Error>, Option<Error>) {
-    let (wanted, endpoint) = match (&ready.job.what, &ready.endpoint) {
-        (What::Run(wanted), Some(endpoint)) => (wanted, endpoint),
-        (What::Run(_), None) => {
-            return (Err(Error::Refused("a run began that isn't ready".to_owned())), None);
-        }
-        (What::Refresh(name), _) => return (refresh(shared, proposal, name, links), None),
+    let (What::Run(wanted), Some(endpoint)) = (&ready.job.what, &ready.endpoint) else {
+        return (refresh(shared, proposal, links), None);
     };
     let (late, said) = channel();
     let endpoint = Endpoint { late: Some(late), ..Endpoint::clone(endpoint) };
@@ -72,9 +68,9 @@ pub(super) fn play_wanted(
     (result, said.try_recv().ok())
 }
 
-/// A party's part in giving a kept value fresh shares, as it is shared.
-fn refresh(shared: &Shared, proposal: &Proposal, name: &str, links: Lent) -> Result<Run, Error> {
-    let Shared { config, chosen, state, wrap, .. } = shared;
+/// A party's part in giving the kept value that the tag names fresh shares, as it is shared.
+fn refresh(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error> {
+    let (Shared { config, chosen, state, wrap, .. }, name) = (shared, &proposal.tag);
     let state = state.as_ref().ok_or_else(|| Error::Refused(NO_STATE.to_owned()))?;
     let mut apart = State::apart_of(state, name)?;
     // Who lacks it plays on, so that all hear of that.
