@@ -137,7 +137,7 @@ impl ReplicatedEngine {
             let mask = |engine: &mut Self, whose, out: &mut Buffer| {
                 mask(engine.key(whose), draw, block, shape, out);
             };
-            let column = match &order {
+            let (own, other) = match &order {
                 Some(order) if is_first => {
                     let mut other = self.party.prev.take(dst);
                     if from != dst {
@@ -148,10 +148,7 @@ impl ReplicatedEngine {
                     vector::in_order(shape, &other, order, &mut part);
                     mask(self, prev, &mut other);
                     vector::sub_assign(shape, &mut part, &other);
-                    let column = x.map(|x| x.sends(shape, &part));
-                    self.party.own.put(dst, part);
-                    self.party.prev.put(dst, other);
-                    column
+                    (part, other)
                 }
                 Some(order) => {
                     let mut part = self.party.prev.take(dst);
@@ -159,21 +156,19 @@ impl ReplicatedEngine {
                     let mut own = self.party.own.take(dst);
                     mask(self, next, &mut own);
                     vector::sub_assign(shape, &mut part, &own);
-                    let column = x.map(|x| x.sends(shape, &part));
-                    self.party.own.put(dst, own);
-                    self.party.prev.put(dst, part);
-                    column
+                    (own, part)
                 }
                 None => {
                     let (mut own, mut other) = (self.party.own.take(dst), self.party.prev.take(dst));
                     mask(self, next, &mut own);
                     mask(self, prev, &mut other);
-                    self.party.own.put(dst, own);
-                    self.party.prev.put(dst, other);
-                    x
+                    (own, other)
                 }
             };
-            columns.extend(column);
+            let part = order.is_some().then_some(if is_first { &own } else { &other });
+            columns.extend(x.map(|x| x.with_part(shape, part)));
+            self.party.own.put(dst, own);
+            self.party.prev.put(dst, other);
             block += drawn_bytes(shape).div_ceil(BLOCK) as u64;
             self.party.session.mesh().tick()?;
         }

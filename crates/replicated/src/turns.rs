@@ -28,9 +28,9 @@ impl Column {
         Self { x: x.map(|buffer| words_of(shape, buffer)), part: Vec::new() }
     }
 
-    /// With this party's part of the result.
-    pub(crate) fn sends(self, shape: Register, part: &Buffer) -> Self {
-        Self { part: words_of(shape, part), ..self }
+    /// With this party's part of the result, if it has one.
+    pub(crate) fn with_part(self, shape: Register, part: Option<&Buffer>) -> Self {
+        Self { part: part.map(|part| words_of(shape, part)).unwrap_or_default(), ..self }
     }
 }
 
