@@ -36,7 +36,7 @@ impl Gate {
 
 /// A circuit whose inputs and outputs are bit-vectors. Well formed: every gate reads wires that come before it,
 /// and every output is a wire of the circuit.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     inputs: Vec<u32>,
     input_bits: usize,

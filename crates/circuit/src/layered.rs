@@ -18,7 +18,6 @@ mod sums;
 mod tests;
 
 use crate::Circuit;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tacit_kernel::gates::PRODUCT;
 
@@ -29,7 +28,7 @@ pub const UNUSED: u32 = u32::MAX;
 pub const ONE: u32 = 0;
 
 /// What is said of an input of a circuit that is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// A bit of it has a slot only from the first layer that reads it on ([`Layer::loads`]): for inputs that take little to
     /// be put into slots at any time, as those that are the same for all instances.
@@ -58,10 +57,6 @@ impl PartialEq for Layouts {
 }
 
 impl Eq for Layouts {}
-
-impl Hash for Layouts {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
 
 /// What runs between one round and the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
