@@ -1,10 +1,5 @@
 //! Requests that came together: each is answered in a thread of its own, and what they compute on shared keys at the
-//! same time runs together, as instances of one run.
-//!
-//! Before that, in each round, the servers call the roll: a small run tells all of them what each wants to compute
-//! for each request. Only what all three want alike is computed, and it is that in the same runs at all. So a request
-//! on which servers differ, such as one of a principal that a torn order has locked at one of them, is refused by
-//! itself, at once, and costs the others nothing.
+//! same time runs together ([`tacit::batcher`]).
 
 use crate::circuits::{self, Class, Expected, Form};
 use crate::enctype::CONFOUNDER;
@@ -12,16 +7,17 @@ use crate::exchange::{
     Answer, Given, Knowing, Message, Sealed, Shares, Steps, Verified, Wiped, answer, asks_for_shares,
 };
 use crate::messages::{self, Code};
-use crate::programs::{Task, together};
+use crate::programs::Task;
 use crate::realm::Sessions;
-use crate::server::node::{Node, Step, lock, log, now};
+use crate::server::node::{Node, Step, log, now};
+use crate::took::Took;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::num::NonZero;
 use std::time::Instant;
-use tacit::Error;
+use tacit::batcher::{self, Named, Service};
+use tacit::{Error, Report};
 use terms::Terms;
 
 mod terms;
@@ -33,80 +29,30 @@ mod long;
 #[cfg(test)]
 mod tests;
 
-/// Runs that the requests of one batch have at a time.
-pub(crate) const RUNS_EACH: usize = 2;
-
-/// What a step of one request comes to: its outputs, and the median of the clocks.
-type Outcome = Result<(Vec<Wiped>, i64), String>;
-
-/// Steps of one task that run together, each with its request's number.
-type Group = (Task, Vec<(usize, Step)>);
-
-/// Where requests wait for one another.
-#[derive(Default)]
-struct Meeting {
-    seats: Mutex<Seats>,
-    /// A request asks for something, or is answered.
-    asks: Condvar,
-    /// Requests are told something.
-    tells: Condvar,
-}
-
-#[derive(Default)]
-struct Seats {
-    /// Requests that aren't answered yet.
-    left: usize,
-    /// What those want that wait, by their numbers.
-    asked: BTreeMap<usize, Step>,
-    told: BTreeMap<usize, Outcome>,
-    /// Nobody tells them anything any more.
-    is_over: bool,
-}
-
-/// Whoever tells requests what came of what they want. If that one panics, they don't wait for ever.
-struct Teller<'a>(&'a Meeting);
-
-impl Drop for Teller<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.seats).is_over = true;
-        self.0.tells.notify_all();
-    }
-}
-
 /// Answers requests until a time; those that aren't answered then get an error. `named` is what all servers were sent of them.
 pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>], until: Instant) -> Vec<Vec<u8>> {
-    let mut hash = String::new();
+    let mut name = String::new();
     for byte in Sha256::digest(named) {
         // Writing into a string can't fail.
-        let _ = write!(hash, "{byte:02x}");
+        let _ = write!(name, "{byte:02x}");
     }
-    let meeting = Meeting::default();
-    lock(&meeting.seats).left = requests.len();
+    let turn = node.batcher.turn();
     let terms = Terms::new(node, until);
-    thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(requests.len());
-        for (number, request) in requests.iter().enumerate() {
-            let principals = &*terms.principals;
-            // Without a thread it is dropped, and the others go on.
-            let shares = Together { node, meeting: &meeting, number, relies_on: BTreeSet::new() };
-            let thread = thread::Builder::new().spawn_scoped(scope, move || {
-                let settings = &node.settings;
-                let mut shares: Box<dyn Shares + '_> = match settings.sessions {
-                    Sessions::Shared => Box::new(shares),
-                    Sessions::Servers => Box::new(Knowing::new(settings.enctype, shares)),
-                };
-                logged(answer(settings, principals, request, now(), &node.memory, &mut *shares))
-            });
-            threads.push(thread.ok());
-        }
-        let begins = requests.iter().any(|request| asks_for_shares(request));
-        terms.meet(&meeting, (&hash, requests.len()), begins);
-        let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
-        threads
-            .into_iter()
-            .map(|thread| thread.and_then(|thread| thread.join().ok()).unwrap_or_else(unanswered))
-            .collect()
-    })
+    let principals = &*terms.principals;
+    let begins = requests.iter().any(|request| asks_for_shares(request));
+    let batch = Named { name: &name, requests: requests.len(), begins };
+    let answers = turn.answer(&terms, batch, |request| {
+        let settings = &node.settings;
+        let bytes = &requests[request.number()];
+        let shares = Together { node, request, relies_on: BTreeSet::new() };
+        let mut shares: Box<dyn Shares + '_> = match settings.sessions {
+            Sessions::Shared => Box::new(shares),
+            Sessions::Servers => Box::new(Knowing::new(settings.enctype, shares)),
+        };
+        logged(answer(settings, principals, bytes, now(), &node.memory, &mut *shares))
+    });
+    let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
+    answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect()
 }
 
 fn logged(Answer { bytes, line, failed }: Answer) -> Vec<u8> {
@@ -117,168 +63,59 @@ fn logged(Answer { bytes, line, failed }: Answer) -> Vec<u8> {
     bytes
 }
 
-impl Terms<'_> {
-    /// Runs what requests ask for, round after round, until all are answered. All servers have as many rounds: whether there is a
-    /// first one follows from what clients sent, and whether there is another from what all have just run. So a server that
-    /// wants nothing any more calls the roll, too.
-    fn meet(&self, meeting: &Meeting, (hash, requests): (&str, usize), mut goes_on: bool) {
-        let _teller = Teller(meeting);
-        for round in 0_u64.. {
-            let asked = meeting.all_asked();
-            if !goes_on {
-                if asked.is_empty() {
-                    return;
-                }
-                meeting.tell(asked.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
-                continue;
-            }
-            let asked = self.still_wanted(meeting, asked);
-            let name = format!("{hash} {round}");
-            let own = marks(&asked, together(requests));
-            let (agreed, differ) = match self.node.call_roll(format!("{name} roll"), &own) {
-                Ok(all) => asked.into_iter().partition(|(number, _)| is_alike(&all, *number)),
-                Err(error) => {
-                    meeting.tell(asked.into_keys().map(|number| (number, Err(error.to_string()))));
-                    goes_on = false;
-                    continue;
-                }
-            };
-            let differ: BTreeMap<usize, Step> = differ;
-            meeting.tell(differ.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
-            goes_on = agreed.values().any(|step: &Step| !step.task.is_last());
-            self.run_all(meeting, &name, groups(agreed, self.node.settings.max_together));
-        }
+impl batcher::Step for Step {
+    type Kind = Task;
+
+    fn kind(&self) -> Task {
+        self.task
     }
 
-    /// What this server still runs of what is asked for; the rest is told why not.
-    fn still_wanted(&self, meeting: &Meeting, asked: BTreeMap<usize, Step>) -> BTreeMap<usize, Step> {
+    fn mark(&self) -> NonZero<u64> {
+        self.hash()
+    }
+
+    fn is_last(&self) -> bool {
+        self.task.is_last()
+    }
+}
+
+/// Its outputs, and the median of the clocks.
+type Outcome = (Vec<Wiped>, i64);
+
+impl Service for Terms<'_> {
+    type Step = Step;
+    type Outcome = Outcome;
+
+    fn refusal(&self) -> impl Fn(&Step) -> Option<String> {
         let now = self.now();
-        let (refused, wanted): (BTreeMap<_, _>, _) =
-            asked.into_iter().partition(|(_, step)| now.refusal(step).is_some());
-        let why = |(number, step): (usize, Step)| Some((number, Err(now.refusal(&step)?.to_owned())));
-        meeting.tell(refused.into_iter().filter_map(why));
-        wanted
+        move |step| now.refusal(step).map(str::to_owned)
     }
 
-    /// Runs groups, a few at a time, in the same order at all servers.
-    fn run_all(&self, meeting: &Meeting, name: &str, groups: VecDeque<Group>) {
-        let others = groups.len().min(RUNS_EACH).saturating_sub(1);
-        let groups = Mutex::new(groups);
-        let work = || {
-            loop {
-                let Some(group) = lock(&groups).pop_front() else { return };
-                self.run_group(meeting, name, group);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..others {
-                // This one does it alone, if there is no thread.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
+    fn run(&self, tag: String, steps: &[Step]) -> Result<Vec<Outcome>, Error> {
+        let (outputs, median) = self.node.run(tag, steps)?;
+        Ok(outputs.into_iter().map(|outputs| (outputs, median)).collect())
     }
 
-    /// Runs steps of one task together, and tells each request what came of its own. A group with a step that this server
-    /// doesn't run any more isn't run at all, since the others want no other one.
-    fn run_group(&self, meeting: &Meeting, name: &str, (task, steps): Group) {
-        let (numbers, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
-        let now = self.now();
-        if let Some(why) = steps.iter().find_map(|step| now.refusal(step)) {
-            meeting.tell(numbers.into_iter().map(|number| (number, Err(why.to_owned()))));
-            return;
-        }
-        let which = Sha256::digest(format!("{task:?} {numbers:?}"));
-        let tag = format!("{name} {:016x}", u64::from_be_bytes(*which.first_chunk().unwrap_or(&[0; 8])));
-        let done = self.node.run(tag, &steps).map_err(|error| error.to_string());
-        meeting.tell(numbers.into_iter().enumerate().map(|(place, number)| {
-            let outcome = done.as_ref().map(|(outputs, median)| (outputs[place].clone(), *median));
-            (number, outcome.map_err(Clone::clone))
-        }));
-    }
-}
-
-/// Why a request gets nothing that not all servers want alike.
-const DIFFER: &str = "the servers don't want the same of this request";
-
-/// What a server says of each request when the roll is called, of as many as the roll has room for: which step it wants, or
-/// nothing.
-fn marks(asked: &BTreeMap<usize, Step>, room: usize) -> Vec<u64> {
-    (0..room).map(|number| asked.get(&number).map_or(0, Step::mark)).collect()
-}
-
-/// Whether all servers want the same step of a request.
-fn is_alike(all: &[Vec<u64>], number: usize) -> bool {
-    let first = all.first().and_then(|own| own.get(number)).filter(|mark| **mark != 0);
-    first.is_some() && all.iter().all(|own| own.get(number) == first)
-}
-
-/// Steps by their task, as many together as a run has room for: a larger one takes less than two smaller ones, since rounds
-/// cost more than ANDs.
-fn groups(steps: BTreeMap<usize, Step>, most: usize) -> VecDeque<Group> {
-    let mut tasks: BTreeMap<Task, Vec<(usize, Step)>> = BTreeMap::new();
-    for (number, step) in steps {
-        tasks.entry(step.task).or_default().push((number, step));
-    }
-    let chunks = |(task, mut steps): (Task, Vec<(usize, Step)>)| {
-        let mut groups = Vec::new();
-        while !steps.is_empty() {
-            let rest = steps.split_off(steps.len().min(most));
-            groups.push((task, std::mem::replace(&mut steps, rest)));
-        }
-        groups
-    };
-    tasks.into_iter().flat_map(chunks).collect()
-}
-
-impl Meeting {
-    /// What all requests want that aren't answered yet; nothing if all are.
-    fn all_asked(&self) -> BTreeMap<usize, Step> {
-        let waits = |seats: &mut Seats| seats.asked.len() < seats.left;
-        let seats = lock(&self.seats);
-        let mut seats = self.asks.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut seats.asked)
-    }
-
-    fn tell(&self, outcomes: impl Iterator<Item = (usize, Outcome)>) {
-        lock(&self.seats).told.extend(outcomes);
-        self.tells.notify_all();
-    }
-
-    fn ask(&self, number: usize, step: Step) -> Outcome {
-        let mut seats = lock(&self.seats);
-        seats.asked.insert(number, step);
-        self.asks.notify_one();
-        let waits = |seats: &mut Seats| !seats.is_over && !seats.told.contains_key(&number);
-        let mut seats = self.tells.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
-        seats.told.remove(&number).unwrap_or_else(|| Err("nothing came of it".to_owned()))
+    fn has_called(&self, report: &Report, wanted: usize) {
+        log(Took::of(report, wanted));
     }
 }
 
 /// One request among those that came together.
-struct Together<'a> {
-    node: &'a Node,
-    meeting: &'a Meeting,
-    number: usize,
+struct Together<'r, 'n> {
+    node: &'n Node,
+    request: batcher::Request<'r, Terms<'n>>,
     /// The records of principals that must be as they were.
     relies_on: BTreeSet<String>,
 }
 
-impl Drop for Together<'_> {
-    /// The others go on without it.
-    fn drop(&mut self) {
-        lock(&self.meeting.seats).left -= 1;
-        self.meeting.asks.notify_one();
-    }
-}
-
-impl Together<'_> {
+impl Together<'_, '_> {
     fn step(&mut self, task: Task, public: Vec<bool>, records: &[&str]) -> Result<(Vec<Wiped>, i64), Error> {
         let records: Vec<String> = records.iter().map(|record| (*record).to_owned()).collect();
         self.relies_on.extend(records.iter().cloned());
         let (public, relies_on) = (public.into(), self.relies_on.clone());
         let step = Step { task, public, records, relies_on };
-        self.meeting.ask(self.number, step).map_err(Error::Refused)
+        self.request.want(step).map_err(Error::Refused)
     }
 
     /// The class of messages of so many bytes, codes not counted.
@@ -322,7 +159,7 @@ fn shown(outputs: Vec<Wiped>, bytes: usize) -> Option<Vec<u8>> {
     opened(outputs, bytes).map(|opened| opened.to_vec())
 }
 
-impl Shares for Together<'_> {
+impl Shares for Together<'_, '_> {
     fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<(Option<Vec<u8>>, i64), Error> {
         let enctype = self.node.settings.enctype;
         let public = circuits::verifies(enctype, Class::TIMESTAMP, sealed);
@@ -389,7 +226,7 @@ impl Shares for Together<'_> {
     }
 }
 
-impl Steps for Together<'_> {
+impl Steps for Together<'_, '_> {
     fn verify(&mut self, client: &str, sealed: &[u8]) -> Result<Verified, Error> {
         self.verified(Task::VerifyAndDraw, Class::TIMESTAMP, client, sealed)
     }

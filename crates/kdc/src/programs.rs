@@ -22,9 +22,6 @@ pub const MAX_REQUESTS: usize = crate::wire::MAX_BATCH;
 /// Bits of a clock.
 const CLOCK: usize = 64;
 
-/// Bits of what a server says that it wants of a request.
-const MARK: usize = 64;
-
 /// Bytes that a server tells of what it knows of principals, at a time.
 pub const TOLD: usize = 4096;
 
@@ -57,8 +54,6 @@ pub enum Task {
     OpenTicket(Class),
     /// Makes tickets after that, whose plaintexts all servers know.
     SealTicket(Class),
-    /// Tells what each server wants of each request that came with others.
-    CallRoll,
     /// Tells a part of what each server knows of principals.
     TellLists,
     /// Has the admin take part, and no more: that proves an order which takes no shares.
@@ -106,7 +101,7 @@ impl Task {
             }
             Self::ReplyFurther(_) => &[("krbtgt", Usage::Ticket), ("service", Usage::Ticket)],
             Self::SealTicket(_) => &[("service", Usage::Ticket)],
-            Self::CallRoll | Self::TellLists | Self::Approve | Self::Enrol { .. } => &[],
+            Self::TellLists | Self::Approve | Self::Enrol { .. } => &[],
         }
     }
 
@@ -196,20 +191,16 @@ impl Programs {
 
     /// What makes a task's circuit, if it has one.
     fn circuit(task: Task) -> Option<fn(Enctype, Task) -> Circuit> {
-        (!matches!(task, Task::Approve | Task::CallRoll | Task::TellLists)).then_some(|enctype, task| {
-            match task {
-                Task::Verify | Task::VerifyAndDraw => circuits::verify(enctype, Class::TIMESTAMP),
-                Task::OpenTicket(class) => circuits::verify(enctype, class),
-                Task::SealReply(class) => circuits::seal(enctype, class, 2),
-                Task::SealTicket(class) => circuits::seal(enctype, class, 1),
-                Task::Reply(class) => circuits::reply(enctype, class),
-                Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
-                Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
-                Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
-                Task::CallRoll | Task::TellLists | Task::Approve | Task::Enrol { .. } => {
-                    circuits::enrol(enctype)
-                }
-            }
+        (!matches!(task, Task::Approve | Task::TellLists)).then_some(|enctype, task| match task {
+            Task::Verify | Task::VerifyAndDraw => circuits::verify(enctype, Class::TIMESTAMP),
+            Task::OpenTicket(class) => circuits::verify(enctype, class),
+            Task::SealReply(class) => circuits::seal(enctype, class, 2),
+            Task::SealTicket(class) => circuits::seal(enctype, class, 1),
+            Task::Reply(class) => circuits::reply(enctype, class),
+            Task::VerifyFurther(class) => circuits::verify_further(enctype, class),
+            Task::OpenAuthenticator(class) => circuits::open_authenticator(enctype, class),
+            Task::ReplyFurther(class) => circuits::reply_further(enctype, class),
+            Task::TellLists | Task::Approve | Task::Enrol { .. } => circuits::enrol(enctype),
         })
     }
 
@@ -223,8 +214,7 @@ impl Programs {
         match (task, circuit) {
             (Task::Enrol { drawn }, Some(circuit)) => self.enrol(&mut build, circuit, drawn)?,
             (_, Some(circuit)) => self.requests(&mut build, task, requests, circuit)?,
-            (Task::CallRoll, _) => self.tell(&mut build, "marks", requests * MARK)?,
-            (Task::TellLists, _) => self.tell(&mut build, "list", 8 * TOLD)?,
+            (Task::TellLists, _) => self.tell_lists(&mut build)?,
             // One bit of the admin's, which says nothing: that the admin takes part does.
             _ => {
                 let bit = build.input(ADMIN, "approves", Dtype::Bool, &[1], None)?;
@@ -235,9 +225,9 @@ impl Programs {
     }
 
     /// All servers tell all of them as many bits.
-    fn tell(&self, build: &mut Builder, what: &str, bits: usize) -> Result<(), ProgramError> {
+    fn tell_lists(&self, build: &mut Builder) -> Result<(), ProgramError> {
         for party in &self.parties {
-            let told = build.input(party, what, Dtype::Bool, &[bits], None)?;
+            let told = build.input(party, "list", Dtype::Bool, &[8 * TOLD], None)?;
             build.reveal(told, Recipient::All)?;
         }
         Ok(())

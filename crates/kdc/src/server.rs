@@ -10,15 +10,14 @@ pub use crate::failure::Failure;
 pub(crate) use compare::padded;
 #[cfg(test)]
 pub(crate) use node::Deviation;
-pub(crate) use node::{BATCHES, Node, ORDERED, REFUSED, kept, log, now};
+pub(crate) use node::{BATCHES, MEET, Node, ORDERED, REFUSED, kept, log, now};
 
-use crate::batch::{self, RUNS_EACH};
+use crate::batch;
 use crate::exchange::Memory;
 use crate::order::AdminKey;
 use crate::programs::{Programs, TOGETHER, Task, together};
 use crate::realm::{Principals, Sessions, Settings};
 use crate::wire::{self, Kind, PATIENCE, SILENCE, Timed};
-use node::Turns;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::num::NonZero;
@@ -26,6 +25,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
+use tacit::batcher::{Batcher, Bounds};
 use tacit::setup::{Config, Profile};
 use tacit::{Error, Fill, Holdings, Served, Serving, State};
 
@@ -34,6 +34,9 @@ const FRONTS: usize = 64;
 
 /// How long a front may say nothing: then its link is closed, and it comes back by itself.
 const IDLE: Duration = Duration::from_mins(10);
+
+/// Runs that the requests of one batch have at a time.
+const RUNS_EACH: usize = 2;
 
 /// Runs at a time: all that the batches have, and an order and lists, which so wait for none of them.
 const LANES: u16 = (BATCHES * RUNS_EACH + 2) as u16;
@@ -60,8 +63,8 @@ impl Server {
         admit(&config, &settings)?;
         let listener = TcpListener::bind(address)
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
-        let parties = config.parties().iter().map(|party| party.name.clone()).collect();
-        let programs = Programs::new(settings.enctype, parties)?;
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let programs = Programs::new(settings.enctype, parties.clone())?;
         let admin_key = AdminKey::load(folder)?;
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
@@ -78,7 +81,14 @@ impl Server {
         }
         let (principals, seen) = (RwLock::new(Arc::new(principals)), Mutex::default());
         let (asker, file) = (server.asker(), Mutex::new(file));
-        let (memory, batches) = (Memory::default(), Turns::default());
+        let bounds = Bounds {
+            rooms: TOGETHER.to_vec(),
+            together: settings.max_together,
+            runs: RUNS_EACH,
+            batches: BATCHES,
+            within: MEET,
+        };
+        let batcher = Batcher::new(asker.clone(), &parties, me, bounds)?;
         let names = config.names();
         let name = names.get(me).cloned().unwrap_or_default();
         let node = Node {
@@ -91,10 +101,10 @@ impl Server {
             principals,
             holds: RwLock::default(),
             missing: Mutex::default(),
-            memory,
+            memory: Memory::default(),
             admin_key,
             seen,
-            batches,
+            batcher,
             #[cfg(test)]
             deviates: Mutex::default(),
             file,
@@ -129,8 +139,8 @@ impl Server {
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
-        for count in TOGETHER {
-            self.living.expect(&self.node.programs.get(Task::CallRoll, count)?)?;
+        for program in self.node.batcher.programs() {
+            self.living.expect(program)?;
         }
         let most = together(self.node.settings.max_together);
         for task in Task::requests(self.node.settings.sessions) {
@@ -228,7 +238,6 @@ fn relay(mut front: TcpStream, node: &Node) -> io::Result<()> {
             Kind::Order => node.told(&bytes),
             Kind::Batch => {
                 let (requests, until) = (wire::unpack(&bytes)?, Instant::now() + PATIENCE);
-                let _turn = node.batches.take();
                 wire::pack(&batch::answer_all(node, &bytes, &requests, until))
             }
         };

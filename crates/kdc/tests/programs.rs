@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use tacit::advanced::program::plan::OpKind;
+use tacit::batcher;
 use tacit::program::{Data, Value};
 use tacit::{Compiled, Error, Fill, Local, Report, Residents, Run, State};
 use tacit_kdc::circuits::{self, Class, Form, block_bytes, drawn_bytes};
@@ -37,14 +38,17 @@ impl Servers {
     /// What a run of zeros takes.
     fn blank(&mut self, task: Task, count: usize) -> Report {
         let compiled = self.programs.get(task, count).unwrap();
+        self.blank_of(&compiled, &task.fill(&vec![vec!["key".to_owned(); 2]; count]))
+    }
+
+    fn blank_of(&mut self, compiled: &Arc<Compiled>, fill: &Fill) -> Report {
         let zeros = |shape: &[usize]| {
             let data = Data::Bool(vec![false; shape.iter().product()]);
             Value { shape: shape.to_vec(), data }
         };
         let mut inputs: Vec<Value> = compiled.inputs().iter().map(|input| zeros(&input.shape)).collect();
         inputs.extend(compiled.known().iter().map(|known| zeros(&known.shape)));
-        let fill = task.fill(&vec![vec!["key".to_owned(); 2]; count]);
-        self.try_run(&compiled, &fill, &inputs).unwrap().report
+        self.try_run(compiled, fill, &inputs).unwrap().report
     }
 
     fn enrol(&mut self, drawn: bool, record: &str, parts: &[Vec<u8>]) {
@@ -202,8 +206,10 @@ fn runs_take_the_rounds_and_bytes_that_the_page_says() {
     let documented = rows_of(include_str!("../../../docs/kerberos.md"), "| run of one request");
     let mut servers = Servers::new(enctype, "replicated-malicious");
     servers.enrol(false, "key", &[pattern(1, enctype.key_bytes())]);
-    for (name, task) in [("roll", Task::CallRoll)].into_iter().chain(of_requests()) {
-        let report = servers.blank(task, 1);
+    let roll = batcher::roll(&servers.local.parties, 1).unwrap();
+    let rolls = [("roll", servers.blank_of(&roll, &Fill::new()))];
+    let runs = of_requests().map(|(name, task)| (name, servers.blank(task, 1)));
+    for (name, report) in rolls.into_iter().chain(runs) {
         for (_, traffic) in &report.endpoints {
             assert_eq!(documented[name], [report.rounds, traffic.payload()], "{name}");
         }

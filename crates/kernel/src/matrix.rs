@@ -318,14 +318,15 @@ mod tests {
 
     #[test]
     fn edge_shapes_agree_with_the_definition() {
-        for shape in
-            [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 65, 1], [5, 129, 3], [3, 7, 200], [9, 64, 65]]
-        {
+        for shape in [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 65, 1], [2, 129, 3]] {
             all_agree(shape);
         }
         if cfg!(miri) {
             return;
         }
+        all_agree([5, 129, 3]);
+        all_agree([3, 7, 200]);
+        all_agree([9, 64, 65]);
         all_agree([ROWS + 1, SLAB + 1, 5]);
         all_agree([15, 2 * SLAB, PANEL + 1]);
         all_agree([WORTH_PACKING - 1, 20, 40]);

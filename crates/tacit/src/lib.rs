@@ -86,7 +86,7 @@ pub use filling::{Filling, play_fill};
 pub use kept::{Instance, Kept, Source, StorePath};
 pub use lanes::{LaneInputs, Strand, admitted_lanes, play, play_lanes};
 pub use living::{
-    Asker, Drain, Gauges, Holdings, Level, Offer, Quota, Reading, Served, Server, Serving, Wanted,
+    Asker, Drain, Gauges, Holdings, Level, Offer, Quota, Reading, Served, Server, Serving, Wanted, batcher,
 };
 pub use local::Local;
 pub use made::{Made, Prepared, Sent};

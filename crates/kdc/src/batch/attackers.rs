@@ -6,6 +6,7 @@ use crate::clear::Key;
 use crate::client::{Client, Ticket, Wish};
 use crate::messages::{TicketPart, read_error};
 use crate::server::Deviation;
+use crate::server::node::lock;
 use crate::testing::{ENCTYPE, KRBTGT, REALM, Realm, confounder, login};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};

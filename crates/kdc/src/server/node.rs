@@ -10,9 +10,11 @@ use crate::took::Took;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tacit::batcher::Batcher;
 use tacit::program::Value;
 use tacit::{Asker, Error, Fill, Listed, Standing, Wanted};
 use zeroize::Zeroizing;
@@ -42,12 +44,12 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// What names a step among all: a hash, and never 0.
-    pub(crate) fn mark(&self) -> u64 {
+    /// What names a step among all.
+    pub(crate) fn hash(&self) -> NonZero<u64> {
         let mut hash = Sha256::new();
         hash.update(format!("{:?} {:?} ", self.task, self.records));
         hash.update(Zeroizing::new(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>()));
-        u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8])) | 1
+        NonZero::<u64>::MIN | u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8]))
     }
 }
 
@@ -75,8 +77,8 @@ pub(crate) struct Node {
     pub(super) admin_key: AdminKey,
     /// Orders that came, by their tags, and when they were ordered: none is carried out twice.
     pub(super) seen: Mutex<BTreeMap<String, i64>>,
-    /// Batches that are being answered.
-    pub(super) batches: Turns,
+    /// Has what requests take run together.
+    pub(crate) batcher: Batcher,
     /// What this server makes of steps before it runs them, if it deviates.
     #[cfg(test)]
     pub(crate) deviates: Mutex<Option<Deviation>>,
@@ -121,21 +123,6 @@ impl Node {
     /// How many programs it has made.
     pub(crate) fn made(&self) -> usize {
         self.programs.compiled()
-    }
-
-    /// Tells the others what this server wants of each request, and hears what all do: each server's marks. There are as many as
-    /// go together.
-    pub(crate) fn call_roll(&self, tag: String, marks: &[u64]) -> Result<Vec<Vec<u64>>, Error> {
-        let compiled = self.programs.get(Task::CallRoll, marks.len())?;
-        let own: Vec<u8> = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
-        let inputs = given(self.me, 0, vec![to_bits(&own)], None);
-        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: MEET })?;
-        log(Took::of(&run.report, marks.iter().filter(|mark| **mark != 0).count()));
-        let marks = |value: &Value| {
-            let bytes = to_bytes(value, 1).swap_remove(0);
-            bytes.as_chunks().0.iter().map(|mark| u64::from_le_bytes(*mark)).collect()
-        };
-        Ok(run.outputs.iter().flatten().map(marks).collect())
     }
 
     /// Carries out an order: what the admin is told.
@@ -294,33 +281,6 @@ fn lacking(principals: &Principals, holds: &BTreeSet<String>) -> Vec<(String, St
         }
     }
     lacking
-}
-
-/// So many batches at a time.
-#[derive(Default)]
-pub(super) struct Turns {
-    taken: Mutex<usize>,
-    changed: Condvar,
-}
-
-/// One of them, until it is dropped.
-pub(super) struct Turn<'t>(&'t Turns);
-
-impl Turns {
-    pub(super) fn take(&self) -> Turn<'_> {
-        let waits = |taken: &mut usize| *taken >= BATCHES;
-        let mut taken =
-            self.changed.wait_while(lock(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-        Turn(self)
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.taken) -= 1;
-        self.0.changed.notify_one();
-    }
 }
 
 /// The median of the servers' clocks.

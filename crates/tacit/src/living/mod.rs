@@ -16,7 +16,8 @@
 //! all have.
 //!
 //! A program whose runs have inputs of the parties' own ([`Asker`]) is asked for by each party under a tag, and proposed when all
-//! have asked under the same: the tag is part of what the session agrees on.
+//! have asked under the same: the tag is part of what the session agrees on. Requests that come to all parties from outside are
+//! instances of one such run, too ([`batcher`]).
 //!
 //! # Security
 //! A party that deviates here can delay runs and refuse service, party 0 more than others. It can't have a party run a program
@@ -25,6 +26,7 @@
 
 mod asker;
 mod batch;
+pub mod batcher;
 pub(crate) mod client;
 mod control;
 mod desk;

@@ -19,6 +19,7 @@ mod arrays;
 mod batches;
 mod certificates;
 mod checks;
+mod crowd;
 mod drained;
 mod filled;
 mod fresh;
@@ -32,6 +33,7 @@ mod missed;
 mod rogue;
 mod rows;
 mod shaped;
+mod together;
 mod wanted;
 
 const PROTOCOL: &str = "replicated";
