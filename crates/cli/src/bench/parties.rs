@@ -26,6 +26,9 @@ pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Fai
 }
 
 fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
+    let folder =
+        tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
+    let folder = folder.path();
     let results: Vec<_> = std::thread::scope(|scope| {
         // By party, then by gathering, then by lane.
         let gatherings = || (0..bench.gatherings()).map(|_| Vec::new()).collect();
@@ -39,7 +42,8 @@ fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
         }
         let play = |(me, links): (usize, Vec<Vec<Box<dyn Links>>>)| {
             let mut links = links.into_iter();
-            scope.spawn(move || bench.play(|| Ok(links.next().unwrap_or_default()), me, &Limits::default()))
+            let gather = move || Ok(links.next().unwrap_or_default());
+            scope.spawn(move || bench.play(gather, folder, me, &Limits::default()))
         };
         let threads: Vec<_> = links.into_iter().enumerate().map(play).collect();
         threads

@@ -121,7 +121,9 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             let config = Config::load(&party.config).map_err(|error| failed(error.into()))?;
             let mut listener = Listener::bind(&config).map_err(|error| failed(error.into()))?;
             let gather = || gather(&mut listener, &config, bench.spec.lanes);
-            let report = bench.play(gather, config.me(), config.limits());
+            // Whoever started this process takes it away, however the process ends.
+            let folder = party.config.parent().unwrap_or(Path::new("."));
+            let report = bench.play(gather, folder, config.me(), config.limits());
             report.map(Said::Report).map_err(failed)
         }
         Task::Ring(ring) => {
