@@ -62,8 +62,9 @@ pub(crate) struct LaneWork {
 
 impl LaneWork {
     fn new(spec: &Spec, protocol: &Arc<dyn Protocol>, work: Work) -> Result<Self, Error> {
+        let clients = work.stream.clients(&spec.parties);
         let Stream { part, times, rest, instances } = work.stream.clone();
-        let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), Vec::new())?;
+        let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), clients)?;
         Ok(Self { work, endpoint: endpoint.repeated(times, rest, instances)? })
     }
 }
@@ -97,6 +98,11 @@ impl Bench {
         let endpoints = || lanes.iter().map(|lane| &lane.endpoint);
         let filling = spec.store.then(|| Filling::for_runs(endpoints(), 1)).transpose()?;
         Ok(Self { spec, lanes, keeping, filling })
+    }
+
+    /// Who gives operands besides the parties, the same in all lanes.
+    pub(crate) fn clients(&self) -> &[String] {
+        self.lanes.first().map_or(&[], |lane| &lane.endpoint.clients)
     }
 
     /// How often the parties gather their links to play.
@@ -145,8 +151,8 @@ impl Bench {
         self.lanes.iter().map(|lane| self.lane_cost(lane).map(timed)).sum()
     }
 
-    /// Plays the part of party `me` over its links, which it has for each lane, anew each time that it gathers them. If it has
-    /// a store it is in `folder`, and of no use afterwards.
+    /// Plays the part of endpoint `me` over its links, which it has for each lane, anew each time that it gathers them. If it
+    /// has a store it is in `folder`, and of no use afterwards.
     pub(crate) fn play(
         &self,
         mut gather: impl FnMut() -> Result<Vec<Box<dyn Transport>>, Error>,
@@ -159,7 +165,7 @@ impl Bench {
             self.keep(keeping, gather()?, me, limits, &mut state)?;
             forget_peak_rss();
         }
-        let names = &self.spec.parties;
+        let names = &[&self.spec.parties[..], self.clients()].concat();
         let name = &names[me];
         let profile = self.spec.net.as_ref().map(|net| load_profile(net)).transpose();
         let profile = profile.map_err(|error| Error::Refused(error.to_string()))?;
