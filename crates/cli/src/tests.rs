@@ -580,10 +580,10 @@ fn a_protocol_that_cannot_run_it_is_named_with_the_reason() {
 fn a_deployment_is_made_for_as_many_parties_as_some_protocol_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net").display().to_string();
-    let (code, _, err) = tacit(&["init", &net, "--parties", "13"]);
+    let (code, _, err) = tacit(&["init", &net, "--parties", "17"]);
     assert!(
         code == 2
-            && err.contains("no protocol is for 13 parties: replicated for 3 (1 of 3 may be corrupt), "),
+            && err.contains("no protocol is for 17 parties: replicated for 3 (1 of 3 may be corrupt), "),
         "{err}"
     );
     assert!(!folder.path().join("net").exists());

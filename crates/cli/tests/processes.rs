@@ -40,7 +40,7 @@ const LONGEST: Duration = Duration::from_mins(5);
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 33] = [
+    let tests: [(&str, fn()); 34] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -52,6 +52,7 @@ fn main() {
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
         ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
+        ("products are measured on stores", supplies::products_are_measured_on_stores),
         ("the experiments of Li et al. are redone", papers::the_experiments_of_li_et_al_are_redone),
         (
             "the experiments of Chaudhari et al. are redone",

@@ -1,4 +1,4 @@
-//! The protocol `mascot`: arithmetic in the field of 2^128 - 159 elements for two to twelve parties, of whom all but one may
+//! The protocol `mascot`: arithmetic in the field of 2^128 - 159 elements for two to sixteen parties, of whom all but one may
 //! deviate at will.
 //!
 //! It puts together two crates that don't know one another: the online phase on authenticated shares ([`tacit_additive`]),
@@ -23,7 +23,7 @@ use tacit_session::Session;
 pub static MASCOT: Additive = Additive {
     spec: ProtocolSpec {
         name: "mascot",
-        parties: 2..=12,
+        parties: 2..=16,
         corruptions: Threshold::AllButOne,
         security: Security::MaliciousAbort,
         source: "Damgard et al. 2012, Keller et al. 2016",

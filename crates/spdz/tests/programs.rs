@@ -42,6 +42,20 @@ fn a_program_end_to_end() {
     }
 }
 
+/// As many as there may be: a product, and bits of both factors.
+#[test]
+fn sixteen_parties_end_to_end() {
+    let program = || {
+        let mut build = Builder::new();
+        let [a, b] =
+            ["P0", "P15"].map(|owner| build.input(owner, owner, Dtype::Int, &[2], Range::new(-9, 9)));
+        let product = build.mul(a?, b?)?;
+        build.reveal(product, Recipient::All)?;
+        build.finish()
+    };
+    assert_eq!(checked(&program().expect("it is well formed"), *MASCOT.spec.parties.end()), 16);
+}
+
 #[test]
 fn costs_are_exact() {
     let program = program().expect("it is well formed");

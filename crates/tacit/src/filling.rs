@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Endpoint, check_count, parameters_of};
 use crate::error::{Error, aborted};
+use crate::kept::has_stocks;
 use crate::made::{Made, Prepared, confirm, finish, prepared};
 use crate::material::{other_stock, stock_binding};
 use std::cmp::Reverse;
@@ -46,12 +47,23 @@ impl Filling {
         Self { wanted, up_to: false }.checked()
     }
 
-    /// What so many runs of an endpoint's programs draw.
-    pub(crate) fn for_runs(endpoint: &Endpoint, runs: u64) -> Result<Self, Error> {
-        let items = |(kind, blocks): (SupplyKind, u64)| {
-            (kind, blocks.saturating_mul(kind.per_block()).saturating_mul(runs))
-        };
-        Self { wanted: endpoint.draws().into_iter().map(items).collect(), up_to: false }.checked()
+    /// What so many runs draw, in all their lanes together: of each its endpoint, all under the same protocol.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol has no supplies, or nothing is drawn.
+    pub fn for_runs<'a>(lanes: impl IntoIterator<Item = &'a Endpoint>, runs: u64) -> Result<Self, Error> {
+        let mut all = BTreeMap::new();
+        for lane in lanes {
+            if !has_stocks(&*lane.protocol, &lane.parties) {
+                let name = lane.protocol.spec().name;
+                return Err(Error::Refused(format!("protocol {name:?} fills no stores for any program")));
+            }
+            for (kind, blocks) in lane.draws() {
+                let sum: &mut u64 = all.entry(kind).or_default();
+                *sum = sum.saturating_add(blocks.saturating_mul(kind.per_block()).saturating_mul(runs));
+            }
+        }
+        Self { wanted: all.into_iter().collect(), up_to: false }.checked()
     }
 
     /// As many blocks of each kind, of which any are wanted.

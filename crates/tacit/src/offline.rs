@@ -55,7 +55,7 @@ impl Seat {
         let chosen = &Chosen::of(protocol_name)?;
         let mut endpoint = self.party_endpoint(compiled, chosen)?;
         if has_stocks(&*endpoint.protocol, &endpoint.parties) {
-            let filling = Filling::for_runs(&endpoint, count)?;
+            let filling = Filling::for_runs([&endpoint], count)?;
             let prepared = self.stock_once(&*endpoint.protocol, &filling, place, progress)?;
             return Ok(Prepared { instances: count, ..prepared });
         }
@@ -113,7 +113,7 @@ impl Local {
     ) -> Result<Vec<Prepared>, Error> {
         let (mut endpoint, chosen) = (self.endpoint(compiled)?, Chosen::of(&self.protocol)?);
         if has_stocks(&*endpoint.protocol, &self.parties) {
-            let made = self.stock(&Filling::for_runs(&endpoint, count)?, place, progress)?;
+            let made = self.stock(&Filling::for_runs([&endpoint], count)?, place, progress)?;
             return Ok(made.into_iter().map(|made| Prepared { instances: count, ..made }).collect());
         }
         check_count(&endpoint, count)?;

@@ -1,5 +1,10 @@
 //! The model tenants on supplies from stores: parties fill them, another process opens them, and runs draw from them.
 
+#[path = "supplies/set_back.rs"]
+mod set_back;
+
+use set_back::Coalition;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +29,8 @@ struct Shelved {
     inner: &'static Additive,
     /// Every party's stores, run by run.
     stores: Mutex<Vec<(usize, TempDir)>>,
+    /// Instead of them, stores that stay, some of them in the hands of a coalition.
+    coalition: Option<Coalition>,
 }
 
 /// Items of each kind that a run leaves.
@@ -31,7 +38,7 @@ const MORE: u64 = 300;
 
 impl Shelved {
     fn new(inner: &'static Additive) -> &'static Self {
-        Box::leak(Box::new(Self { inner, stores: Mutex::default() }))
+        Box::leak(Box::new(Self { inner, stores: Mutex::default(), coalition: None }))
     }
 
     /// The stores, by party; they go with this.
@@ -39,7 +46,7 @@ impl Shelved {
         std::mem::take(&mut self.stores.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn open(folder: &TempDir, me: usize, parties: usize) -> Store {
+    fn open(folder: &Path, me: usize, parties: usize) -> Store {
         let names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
         let binding = Binding {
             me: names[me].clone(),
@@ -49,23 +56,36 @@ impl Shelved {
             parameters: String::new(),
             plan: None,
         };
-        let path = |name: &str| folder.path().join(name);
+        let path = |name: &str| folder.join(name);
         Store::create(&path("store"), &path("anchors"), &binding).expect("a store in a folder of its own")
     }
 
+    /// Fills a store with so many items of each kind.
+    fn fill(
+        &self,
+        session: &mut Session,
+        wanted: &[(SupplyKind, u64)],
+        store: &mut Store,
+    ) -> Result<(), Error> {
+        let mut live = self.inner.live_supply(session)?;
+        let mut writer = store.writer(Epoch(*session.id()))?;
+        fill(live.as_mut(), session, wanted, &mut writer, &mut Unobserved)?;
+        writer.finish(store)?;
+        Ok(session.barrier()?)
+    }
+
     fn supply(&self, session: &mut Session, demand: &Demand) -> Result<Box<dyn Supply>, Error> {
+        if let Some(coalition) = &self.coalition {
+            return coalition.supply(self, session, demand);
+        }
         let (me, parties) = (session.me(), session.parties());
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
-        let mut store = Self::open(&folder, me, parties);
+        let mut store = Self::open(folder.path(), me, parties);
         let epoch = Epoch(*session.id());
         let wanted: Vec<(SupplyKind, u64)> =
             demand.counts().map(|(kind, count)| (kind, count + MORE)).collect();
         if !wanted.is_empty() {
-            let mut live = self.inner.live_supply(session)?;
-            let mut writer = store.writer(epoch)?;
-            fill(live.as_mut(), session, &wanted, &mut writer, &mut Unobserved)?;
-            writer.finish(&mut store)?;
-            session.barrier()?;
+            self.fill(session, &wanted, &mut store)?;
         }
         for (kind, _) in &wanted {
             let run = Run { epoch, shelf: kind.code(), first: 0, instances: 1 + me as u64 % 2 };
@@ -73,7 +93,7 @@ impl Shelved {
             store.put_away(reserved)?;
         }
         drop(store);
-        let (_, mut lanes) = Stock::new(Self::open(&folder, me, parties)).lanes(1, demand.blocks())?;
+        let (_, mut lanes) = Stock::new(Self::open(folder.path(), me, parties)).lanes(1, demand.blocks())?;
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).push((me, folder));
         Ok(Box::new(lanes.remove(0)))
     }
@@ -144,7 +164,7 @@ fn programs_give_the_same_on_supplies_from_stores() {
             equality::operation(&subject, name);
         }
         for (party, folder) in shelved.take() {
-            let store = Shelved::open(&folder, party, parties);
+            let store = Shelved::open(folder.path(), party, parties);
             assert_eq!(store.restored(), [], "nothing is read that isn't noted");
         }
     }
@@ -170,7 +190,7 @@ fn left(shelved: &Shelved, parties: usize) -> Vec<u64> {
     let mut stores = shelved.take();
     stores.sort_by_key(|(party, _)| *party);
     let left = |(party, folder): &(usize, TempDir)| {
-        let store = Shelved::open(folder, *party, parties);
+        let store = Shelved::open(folder.path(), *party, parties);
         let kinds = [SupplyKind::Triple, SupplyKind::RandomBit].map(|kind| kind(FIELDS_DOMAIN).code());
         let left = kinds.into_iter().flat_map(|shelf| store.available(shelf)).map(|own| own.count - own.next);
         left.max().unwrap_or(0)

@@ -5,8 +5,9 @@ mod paper;
 
 use super::files::Folder;
 use super::measure::protocol;
+use super::names::ModelName;
 use super::party::Bench;
-use super::spec::{BenchArgs, ModelName};
+use super::spec::BenchArgs;
 use super::workload::{Network, Workload};
 use crate::context::Context;
 use crate::failure::Failure;

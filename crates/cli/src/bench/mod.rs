@@ -18,6 +18,7 @@ mod instances;
 mod limits;
 mod living;
 mod measure;
+mod names;
 mod native_start;
 mod operands;
 mod options;
@@ -34,6 +35,7 @@ mod ring;
 mod scale;
 mod spec;
 mod start;
+mod stocked;
 mod tables;
 mod triples;
 mod work;
@@ -46,10 +48,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 use limits::{Cores, Limits};
 use measure::protocol;
+use names::Name;
 use party::Bench;
 use ring::Ring;
 use serde_json::json;
-use spec::{Name, Transport};
+use spec::Transport;
 
 pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     match (args.spec()?, args.name) {

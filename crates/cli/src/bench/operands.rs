@@ -6,6 +6,9 @@ pub(super) const RIGHT: &str = "P1";
 pub(super) const THIRD: &str = "P2";
 pub(super) const CHECKER: &str = "P0";
 
+/// Who gives the bids of an auction: a client, for all bidders.
+pub(super) const BIDDERS: &str = "bidders";
+
 /// A word that looks random, another for every index.
 pub(super) fn coin_word(index: u64) -> u64 {
     let index = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -48,6 +48,15 @@ pub(crate) struct TpchArgs {
     pub(super) query: Option<u8>,
 }
 
+/// Where a run's triples and masks come from.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct StoreArgs {
+    /// Take triples and masks from stores on disk, in a temporary folder, which the parties fill before the measured run;
+    /// only a protocol that fills stores for any program
+    #[arg(long, conflicts_with = "cost")]
+    pub(super) store: bool,
+}
+
 /// Whether a benchmark is run at all.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct DeclaredArgs {

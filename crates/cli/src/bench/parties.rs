@@ -20,26 +20,30 @@ pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Fai
     match bench.spec.transport {
         Transport::Memory => in_memory(bench),
         Transport::Tcp | Transport::Tls => {
-            Ok(Outcome { reports: process::bench(&bench.spec, this_command)?, process: None })
+            Ok(Outcome { reports: process::bench(bench, this_command)?, process: None })
         }
     }
 }
 
 fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
+    let folder =
+        tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
+    let folder = folder.path();
+    let (parties, endpoints) = (bench.spec.parties.len(), bench.spec.parties.len() + bench.clients().len());
     let results: Vec<_> = std::thread::scope(|scope| {
         // By party, then by gathering, then by lane.
         let gatherings = || (0..bench.gatherings()).map(|_| Vec::new()).collect();
-        let mut links: Vec<Vec<Vec<Box<dyn Links>>>> =
-            bench.spec.parties.iter().map(|_| gatherings()).collect();
+        let mut links: Vec<Vec<Vec<Box<dyn Links>>>> = (0..endpoints).map(|_| gatherings()).collect();
         for gathering in 0..bench.gatherings() {
             for _ in &bench.lanes {
-                let mesh = memory::mesh(bench.spec.parties.len(), 0);
+                let mesh = memory::mesh(endpoints, 0);
                 links.iter_mut().zip(mesh).for_each(|(links, link)| links[gathering].push(Box::new(link)));
             }
         }
         let play = |(me, links): (usize, Vec<Vec<Box<dyn Links>>>)| {
             let mut links = links.into_iter();
-            scope.spawn(move || bench.play(|| Ok(links.next().unwrap_or_default()), me, &Limits::default()))
+            let gather = move || Ok(links.next().unwrap_or_default());
+            scope.spawn(move || bench.play(gather, folder, me, &Limits::default()))
         };
         let threads: Vec<_> = links.into_iter().enumerate().map(play).collect();
         threads
@@ -58,9 +62,38 @@ fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
     if let Some(error) = failures.into_iter().min_by_key(tacit::Error::distance) {
         return Err(error.into());
     }
+    // Clients have nothing to say.
+    reports.truncate(parties);
     // Every thread reads the figures of the whole process.
     let all = Figures::of_all(
         reports.iter().flat_map(|report: &Report| &report.lanes).flat_map(|lane| &lane.parts),
     );
     Ok(Outcome { reports, process: Some((all.cpu(), all.peak_rss_bytes)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result;
+    use super::super::spec::Spec;
+    use super::super::workload::Workload;
+    use super::*;
+    use tacit::advanced::net::Phase;
+
+    #[test]
+    fn bids_are_those_of_a_client_outside_the_parties() {
+        let bids = 3;
+        let parties = ["P0", "P1"].map(str::to_owned).to_vec();
+        let (what, protocol) = (Workload::Auction { bids }, "mascot".to_owned());
+        let bench = Bench::new(Spec { what, protocol, parties, ..Spec::example() }).unwrap();
+        assert_eq!(bench.clients(), ["bidders"]);
+        let outcome = run(&bench, &[]).unwrap();
+        assert_eq!(outcome.reports.len(), 2);
+        for report in &outcome.reports {
+            // Shares of a triple and of a sum for each of a bid's 20 bits, and no bits of its own.
+            let sent = report.lanes[0].sent_bytes[Phase::Input as usize];
+            assert_eq!(sent, (bids * 20 * 64) as u64);
+        }
+        // The result is right, and so is the traffic.
+        result::Figures::new(&bench, &outcome).unwrap();
+    }
 }

@@ -3,19 +3,21 @@
 use super::clock::{Clock, Figures, Gate, forget_peak_rss, now};
 use super::files::Accuracy;
 use super::spec::Spec;
+use super::stocked::{self, Filled};
 use super::work::Work;
 use crate::failure::Failure;
 use crate::net;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit::advanced::engine::executor::Unobserved;
 use tacit::advanced::engine::{Clear, Protocol};
-use tacit::advanced::net::{Limits, Mesh, Phase, Shaped, Transport, load_profile};
+use tacit::advanced::net::{Limits, Mesh, Phase, Profile, Shaped, Transport, load_profile};
 use tacit::program::Cost;
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Fill, Making, Residents, Source, State, Strand, Stream, admitted_lanes,
-    is_open, play_lanes, protocol, select,
+    Compiled, Endpoint, Error, Feed, Fill, Filling, Making, Residents, Source, State, Strand, Stream,
+    admitted_lanes, is_open, play_lanes, protocol, select,
 };
 
 /// What one party has to say at the end.
@@ -27,6 +29,8 @@ pub(crate) struct Report {
     pub(crate) wrong: Option<String>,
     /// Of a network, how near the result is to that in floating point, as the same party sees it.
     pub(crate) accuracy: Option<Accuracy>,
+    /// What filling its store took, if it did.
+    pub(crate) filled: Option<Filled>,
 }
 
 /// What a lane took.
@@ -46,6 +50,8 @@ pub(crate) struct Bench {
     pub(crate) lanes: Vec<LaneWork>,
     /// What is run before, in one lane, for the only lane to read what it keeps.
     keeping: Option<LaneWork>,
+    /// What stores are filled with before, for all lanes to draw from.
+    filling: Option<Filling>,
 }
 
 /// A lane's part of a benchmark.
@@ -56,8 +62,9 @@ pub(crate) struct LaneWork {
 
 impl LaneWork {
     fn new(spec: &Spec, protocol: &Arc<dyn Protocol>, work: Work) -> Result<Self, Error> {
+        let clients = work.stream.clients(&spec.parties);
         let Stream { part, times, rest, instances } = work.stream.clone();
-        let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), Vec::new())?;
+        let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), clients)?;
         Ok(Self { work, endpoint: endpoint.repeated(times, rest, instances)? })
     }
 }
@@ -88,12 +95,19 @@ impl Bench {
                 spec.protocol
             )));
         }
-        Ok(Self { spec, lanes, keeping })
+        let endpoints = || lanes.iter().map(|lane| &lane.endpoint);
+        let filling = spec.store.then(|| Filling::for_runs(endpoints(), 1)).transpose()?;
+        Ok(Self { spec, lanes, keeping, filling })
+    }
+
+    /// Who gives operands besides the parties, the same in all lanes.
+    pub(crate) fn clients(&self) -> &[String] {
+        self.lanes.first().map_or(&[], |lane| &lane.endpoint.clients)
     }
 
     /// How often the parties gather their links to play.
     pub(crate) fn gatherings(&self) -> usize {
-        1 + usize::from(self.keeping.is_some())
+        1 + usize::from(self.keeping.is_some()) + usize::from(self.filling.is_some())
     }
 
     /// The protocol's name with what is picked for the network, if something is left to it.
@@ -121,7 +135,14 @@ impl Bench {
 
     /// The declared cost of a lane: of all its parts, one after another.
     pub(crate) fn lane_cost(&self, lane: &LaneWork) -> Result<Cost, Error> {
-        lane.work.stream.price(&self.spec.protocol, &self.spec.parties, self.spec.lanes)
+        let cost = lane.work.stream.price(&self.spec.protocol, &self.spec.parties, self.spec.lanes)?;
+        // What is drawn from a store isn't made in the run, and operands without a range take nothing else ahead.
+        let sent = |phase: Phase| phase != Phase::Offline || self.filling.is_none();
+        let mut all = Cost::default();
+        cost.phases()
+            .filter(|(phase, _)| sent(*phase))
+            .for_each(|(phase, cost)| all.add_times(phase, cost, 1));
+        Ok(all)
     }
 
     /// The declared bytes of all lanes in the phases that are timed.
@@ -130,10 +151,12 @@ impl Bench {
         self.lanes.iter().map(|lane| self.lane_cost(lane).map(timed)).sum()
     }
 
-    /// Plays the part of party `me` over its links, which it has for each lane, anew each time that it gathers them.
+    /// Plays the part of endpoint `me` over its links, which it has for each lane, anew each time that it gathers them. If it
+    /// has a store it is in `folder`, and of no use afterwards.
     pub(crate) fn play(
         &self,
         mut gather: impl FnMut() -> Result<Vec<Box<dyn Transport>>, Error>,
+        folder: &Path,
         me: usize,
         limits: &Limits,
     ) -> Result<Report, Error> {
@@ -142,11 +165,26 @@ impl Bench {
             self.keep(keeping, gather()?, me, limits, &mut state)?;
             forget_peak_rss();
         }
-        let links = gather()?;
-        let names = &self.spec.parties;
+        let names = &[&self.spec.parties[..], self.clients()].concat();
         let name = &names[me];
         let profile = self.spec.net.as_ref().map(|net| load_profile(net)).transpose();
         let profile = profile.map_err(|error| Error::Refused(error.to_string()))?;
+        let shaped = |links: Box<dyn Transport>, profile: Option<&Profile>| {
+            let links = match profile {
+                Some(profile) => Box::new(Shaped::new(links, me, names, profile)),
+                None => links,
+            };
+            Mesh::new(links, me, names.clone(), limits.clone())
+        };
+        let mut stocked = None;
+        if let Some(filling) = &self.filling
+            && let Some(links) = gather()?.into_iter().next()
+        {
+            let (protocol, mesh) = (protocol(&self.spec.protocol)?, shaped(links, profile.as_ref()));
+            stocked = Some(stocked::fill(&self.spec, &*protocol, filling, mesh, folder)?);
+            forget_peak_rss();
+        }
+        let links = gather()?;
         let profile = profile.map(|profile| profile.shared_by(self.spec.lanes));
         let gate = Gate::new(self.lanes.len());
         let mut clocks: Vec<Clock<'_>> =
@@ -168,16 +206,12 @@ impl Bench {
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
         {
-            let links = match &profile {
-                Some(profile) => Box::new(Shaped::new(links, me, names, profile)),
-                None => links,
-            };
-            let mesh = Mesh::new(links, me, names.clone(), limits.clone());
-            let residents = residents.take();
+            let (mesh, residents) = (shaped(links, profile.as_ref()), residents.take());
             strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer, residents });
         }
-        let parts = play_lanes(strands, Source::InRun)?;
-        let mut report = Report::default();
+        let source = stocked.as_ref().map_or(Source::InRun, |(stock, _)| Source::Supplies(stock));
+        let parts = play_lanes(strands, source)?;
+        let mut report = Report { filled: stocked.map(|(_, filled)| filled), ..Report::default() };
         for ((clock, feed), played) in clocks.into_iter().zip(feeds).zip(parts) {
             let parts = clock.parts.into_iter().zip(feed.opened);
             let parts = parts.map(|(part, opened)| Figures { opened, ..part }).collect();

@@ -17,7 +17,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use tacit::advanced::net::setup::{Config, Listener, init};
+use tacit::advanced::net::setup::{Config, Listener, connect_lanes, init, quiet};
 use tacit::advanced::net::{Mesh, Transport as Links};
 use tacit::{Distance, Error};
 
@@ -56,10 +56,12 @@ enum Said {
     },
 }
 
-/// Runs a protocol's benchmark with a process for every party.
-pub(super) fn bench(spec: &Spec, this_command: &[String]) -> Result<Vec<Report>, Failure> {
-    let said = run(spec.transport, spec.parties.len(), &Task::Bench(spec.clone()), this_command)?;
+/// Runs a protocol's benchmark with a process for every party, and for each of its clients, who have nothing to say.
+pub(super) fn bench(bench: &Bench, this_command: &[String]) -> Result<Vec<Report>, Failure> {
+    let (parties, task) = (bench.spec.parties.len(), Task::Bench(bench.spec.clone()));
+    let said = run(bench.spec.transport, parties, bench.clients(), &task, this_command)?;
     said.into_iter()
+        .take(parties)
         .map(|said| match said {
             Said::Report(report) => Ok(report),
             _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
@@ -73,7 +75,7 @@ pub(super) fn correlated(
     job: correlated::Job,
     this_command: &[String],
 ) -> Result<Vec<correlated::Report>, Failure> {
-    let said = run(transport, job.parties, &Task::Correlated(job), this_command)?;
+    let said = run(transport, job.parties, &[], &Task::Correlated(job), this_command)?;
     said.into_iter()
         .map(|said| match said {
             Said::Correlated(report) => Ok(report),
@@ -88,7 +90,7 @@ pub(super) fn ring(
     ring: ring::Ring,
     this_command: &[String],
 ) -> Result<Loopback, Failure> {
-    let said = run(transport, 3, &Task::Ring(ring), this_command)?;
+    let said = run(transport, 3, &[], &Task::Ring(ring), this_command)?;
     match said.first() {
         Some(Said::Loopback(loopback)) => Ok(*loopback),
         _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
@@ -119,9 +121,12 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
         Task::Bench(spec) => {
             let bench = Bench::new(spec).map_err(|failure| (failure, false))?;
             let config = Config::load(&party.config).map_err(|error| failed(error.into()))?;
-            let mut listener = Listener::bind(&config).map_err(|error| failed(error.into()))?;
-            let gather = || gather(&mut listener, &config, bench.spec.lanes);
-            let report = bench.play(gather, config.me(), config.limits());
+            let listener = (!config.is_client()).then(|| Listener::bind(&config)).transpose();
+            let mut listener = listener.map_err(|error| failed(error.into()))?;
+            let gather = || gather(listener.as_mut(), &config, bench.spec.lanes);
+            // Whoever started this process takes it away, however the process ends.
+            let folder = party.config.parent().unwrap_or(Path::new("."));
+            let report = bench.play(gather, folder, config.me(), config.limits());
             report.map(Said::Report).map_err(failed)
         }
         Task::Ring(ring) => {
@@ -145,22 +150,32 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
     }
 }
 
-/// This party's links to the others, for each lane.
-fn gather(listener: &mut Listener, config: &Config, lanes: u16) -> Result<Vec<Box<dyn Links>>, Error> {
-    let links = listener.gather_lanes(&[], lanes, config.limits().connect)?;
+/// This endpoint's links to all others, for each lane. A client has no listener.
+fn gather(
+    listener: Option<&mut Listener>,
+    config: &Config,
+    lanes: u16,
+) -> Result<Vec<Box<dyn Links>>, Error> {
+    let clients: Vec<usize> = (config.parties().len()..config.names().len()).collect();
+    let within = config.limits().connect;
+    let links = match listener {
+        Some(listener) => listener.gather_lanes(&clients, lanes, within)?,
+        None => connect_lanes(config, &clients, lanes, within, &quiet())?,
+    };
     Ok(links.into_iter().map(|links| Box::new(links) as Box<dyn Links>).collect())
 }
 
 /// The same of a party in one lane.
 fn only_links(config: &Path) -> Result<(Box<dyn Links>, Config), Error> {
     let config = Config::load(config)?;
-    let links = gather(&mut Listener::bind(&config)?, &config, 1)?.swap_remove(0);
+    let links = gather(Some(&mut Listener::bind(&config)?), &config, 1)?.swap_remove(0);
     Ok((links, config))
 }
 
 fn run(
     transport: Transport,
     parties: usize,
+    clients: &[String],
     task: &Task,
     this_command: &[String],
 ) -> Result<Vec<Said>, Failure> {
@@ -169,7 +184,7 @@ fn run(
     let folder = tempfile::tempdir().map_err(system)?;
     let mut children = Children::default();
     let (sender, receiver) = mpsc::channel();
-    for (party, config) in configure(folder.path(), transport, parties, &[])?.into_iter().enumerate() {
+    for (party, config) in configure(folder.path(), transport, parties, clients)?.into_iter().enumerate() {
         let job = serde_json::to_vec(&PartyTask { config, task: task.clone() })
             .map_err(|error| Failure::aborted(error.to_string()))?;
         let output = children.start(this_command, &job).map_err(system)?;
@@ -180,7 +195,7 @@ fn run(
         });
     }
     drop(sender);
-    let mut said: Vec<Option<Said>> = vec![None; parties];
+    let mut said: Vec<Option<Said>> = vec![None; parties + clients.len()];
     let mut echo = None;
     for (party, answer) in receiver {
         match answer? {

@@ -6,6 +6,7 @@ use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, LaneWork, Report};
 use super::profile::Profile;
+use super::stocked::Filled;
 use super::workload::{Ring, Weights, Workload};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
@@ -59,6 +60,9 @@ pub(crate) struct Figures {
     /// Of a network, how near the result is to that in floating point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) accuracy: Option<Accuracy>,
+    /// Bytes of each party's store, if the run drew from stores: what is offline is then their filling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_disk_bytes: Option<Vec<u64>>,
     /// What the parties' time went into, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     profile: Option<Profile>,
@@ -97,7 +101,12 @@ impl Figures {
             .collect();
         let sum = |of: fn(&Party) -> Duration| all.iter().map(of).sum::<Duration>().as_secs_f64();
         let elapsed = sum(|part| part.finish.saturating_sub(part.start));
-        let offline_seconds = sum(|part| part.prepared.saturating_sub(part.prepare));
+        // Who has filled a store makes nothing in the run.
+        let filled = reports.iter().map(|report| report.filled).collect::<Option<Vec<Filled>>>();
+        let offline_seconds = match &filled {
+            Some(filled) => Filled::elapsed(filled).as_secs_f64(),
+            None => sum(|part| part.prepared.saturating_sub(part.prepare)),
+        };
         let offline_rounds =
             |lane: &LaneWork| bench.lane_cost(lane).map(|cost| cost.phase(Phase::Offline).rounds);
         let offline_rounds = bench.lanes.iter().map(offline_rounds).collect::<Result<Vec<_>, _>>()?;
@@ -140,7 +149,10 @@ impl Figures {
             per_second: count as f64 / (elapsed + offline_seconds),
             online_per_second: count as f64 / elapsed,
             sent_bytes: sent(&[Phase::Online, Phase::Verify]),
-            offline_sent_bytes: sent(&[Phase::Offline]),
+            offline_sent_bytes: match &filled {
+                Some(filled) => filled.iter().map(|filled| filled.sent_bytes).collect(),
+                None => sent(&[Phase::Offline]),
+            },
             wire_bytes: reports.iter().map(wire).collect(),
             input_bytes: sent(&[Phase::Input]),
             output_bytes: sent(&[Phase::Output]),
@@ -158,6 +170,7 @@ impl Figures {
             version: env!("CARGO_PKG_VERSION"),
             limits: Vec::new(),
             accuracy: reports.iter().find_map(|report| report.accuracy),
+            store_disk_bytes: filled.map(|filled| filled.iter().map(|filled| filled.disk_bytes).collect()),
             profile: bench.spec.profile.then(|| Profile::new(bench, reports)),
             sizes: bench.spec.what.sizes(),
             counted,
@@ -182,11 +195,14 @@ impl Figures {
         let mut row = |name: &str, value: String| table.row([format!("  {name}"), value]);
         row("time", seconds(self.seconds));
         let unit = format!(" {}/s", self.counted);
-        if self.offline_rounds > 0 {
+        if self.offline_rounds > 0 || self.store_disk_bytes.is_some() {
             row("time ahead", seconds(self.offline_seconds));
             row("speed online", rate(self.online_per_second, &unit));
             row("speed in all", rate(self.per_second, &unit));
             row("sent ahead by each party", each(&self.offline_sent_bytes));
+            if let Some(disk) = &self.store_disk_bytes {
+                row("store of each, on disk", each(disk));
+            }
         } else {
             row("speed", rate(self.per_second, &unit));
         }

@@ -1,14 +1,15 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
 use super::files::Files;
-use super::options::{DeclaredArgs, Experiment, LivingArgs, Scale, StartArgs, TpchArgs, TripleArgs};
-use super::workload::{DEFAULT_MODULUS, Model, Network, Ring, Weights, Workload, ring};
+use super::names::{ModelName, Name};
+use super::options::{
+    DeclaredArgs, Experiment, LivingArgs, Scale, StartArgs, StoreArgs, TpchArgs, TripleArgs,
+};
+use super::workload::{DEFAULT_MODULUS, Model, Ring, Weights, Workload, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
-use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 use std::time::Duration;
 use tacit::advanced::net::{MAX_LANES, Profile, load_profile};
 use tacit::advanced::program::Feature;
@@ -101,93 +102,12 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     tpch: TpchArgs,
     #[command(flatten)]
+    stored: StoreArgs,
+    #[command(flatten)]
     pub(super) declared: DeclaredArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
-}
-
-/// What can be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Name {
-    /// This machine: AES, memory, loopback
-    Limits,
-    /// ANDs of bits
-    And,
-    /// Blocks of AES-128
-    Aes,
-    /// Branches whose arms are random circuits of 30,000 ANDs
-    Branch,
-    /// Products
-    Mul,
-    /// Dot products
-    Dot,
-    /// Matrix products
-    Matmul,
-    /// Less-than of 64-bit numbers
-    Compare,
-    /// Rows sorted by a key
-    Sort,
-    /// Rows in an order that nobody knows
-    Shuffle,
-    /// Quotients of fixed(16) by fixed(16)
-    Divide,
-    /// e to the power of fixed(16)
-    Exp,
-    /// The experiments of Araki et al. 2016 with AES
-    Araki,
-    /// The experiments of Chaudhari et al. 2019 with AES, ANDs and predictions
-    Astra,
-    /// The experiments of Li et al. 2023 with ANDs, AES and fields
-    Li,
-    /// The experiments of Keller et al. 2016 with triples and a Vickrey auction
-    Mascot,
-    /// The experiments of Heath et al. 2021 with branches
-    Gmw,
-    /// Random oblivious transfers between two parties, in both directions at once
-    Ot,
-    /// Authenticated triples, for MASCOT
-    Triples,
-    /// Predictions of a linear model in 64-bit fixed point
-    Predict,
-    /// A whole ten-line program, from the process's start to its result
-    Start,
-    /// One small run in a deployment that lives: how long its client waits
-    Living,
-    /// A neural network, asked in secret
-    Dnn,
-    /// Two tables joined by a key, which is unique in one of them; --count rows in each
-    Join,
-    /// Rows of a table in groups by a key, with sums
-    Groupby,
-    /// A query of TPC-H
-    Tpch,
-}
-
-/// A value of `--model`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ModelName {
-    /// Of `predict`.
-    Linear(Model),
-    /// Of `dnn`.
-    Network(Network),
-}
-
-impl ValueEnum for ModelName {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<ModelName>> = LazyLock::new(|| {
-            let models = Model::value_variants().iter().copied().map(ModelName::Linear);
-            models.chain(Network::value_variants().iter().copied().map(ModelName::Network)).collect()
-        });
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Linear(model) => model.to_possible_value(),
-            Self::Network(network) => network.to_possible_value(),
-        }
-    }
 }
 
 /// What links parties.
@@ -225,6 +145,9 @@ pub(crate) struct Spec {
     pub(crate) window: usize,
     /// Whether the parties look into what their time goes into.
     pub(crate) profile: bool,
+    /// Whether supplies come from stores, which are filled before what is measured.
+    #[serde(default)]
+    pub(crate) store: bool,
     pub(crate) seed: u64,
     /// Where the program and its operands are, if they aren't made by every party for itself.
     #[serde(default)]
@@ -274,6 +197,7 @@ impl BenchArgs {
             lanes,
             window: self.window.bytes.unwrap_or_else(shaped),
             profile: self.profile,
+            store: self.stored.store,
             seed: self.seed,
             files: None,
             parties,
@@ -461,7 +385,7 @@ impl BenchArgs {
             Aes, And, Araki, Astra, Branch, Compare, Divide, Dnn, Dot, Exp, Gmw, Groupby, Join, Li, Living,
             Mascot, Matmul, Mul, Ot, Predict, Shuffle, Sort, Tpch, Triples,
         };
-        let given: [(&str, bool, &[Name]); 28] = [
+        let given: [(&str, bool, &[Name]); 29] = [
             (
                 "--count",
                 self.count.is_some(),
@@ -496,6 +420,7 @@ impl BenchArgs {
             ),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
+            ("--store", self.stored.store, &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict, Dnn]),
             ("--features", self.features.is_some(), &[Predict, Living]),
@@ -572,6 +497,7 @@ impl Spec {
             lanes: 1,
             window: WINDOW,
             profile: false,
+            store: false,
             seed: 1,
             files: None,
         }

@@ -3,8 +3,9 @@
 
 use super::files::Folder;
 use super::measure::protocol;
+use super::names::Name;
 use super::party::Bench;
-use super::spec::{BenchArgs, Name};
+use super::spec::BenchArgs;
 use super::workload::Workload;
 use crate::context::Context;
 use crate::failure::Failure;

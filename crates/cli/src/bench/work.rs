@@ -2,7 +2,7 @@
 
 use super::files::{Accuracy, Files, KEEPING, MEASURED};
 use super::instances::{random_bits, stream};
-use super::operands::{CHECKER, LEFT, RIGHT};
+use super::operands::{BIDDERS, CHECKER, LEFT, RIGHT};
 use super::spec::Spec;
 use super::workload::{Model, Ring, Weights, Workload};
 use crate::failure::Failure;
@@ -412,10 +412,8 @@ impl Draft {
     /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one
     /// party, the others of another.
     fn auction(&mut self, bids: usize) -> Result<NodeId, ProgramError> {
-        let of_left = self.input(LEFT, Dtype::Int, &[bids.div_ceil(2)], BID_BITS, false)?;
-        let of_right = self.input(RIGHT, Dtype::Int, &[bids / 2], BID_BITS, false)?;
+        let all = self.input(BIDDERS, Dtype::Int, &[bids], BID_BITS, false)?;
         let build = &mut self.build;
-        let all = build.concatenate(&[of_left, of_right], 0)?;
         let ints = |rows: usize, numbers: Vec<i64>| Value {
             shape: vec![rows, numbers.len() / rows],
             data: Data::Int(numbers),

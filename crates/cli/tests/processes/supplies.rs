@@ -1,6 +1,7 @@
 //! Benchmarks of what protocols with a dishonest majority are made of.
 
-use crate::{object, tacit};
+use crate::{command, object, tacit};
+use serde_json::Value as Json;
 
 pub(crate) fn oblivious_transfers_are_measured_over_every_transport() {
     for transport in ["memory", "tcp", "tls"] {
@@ -37,4 +38,45 @@ pub(crate) fn triples_are_measured_among_two_parties_or_more() {
         let output = tacit(&[&["bench", "triples", "--quick"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
+}
+
+/// Products online on what is in stores: what is sent on inputs is what a run sends that makes its triples, and nothing of a store
+/// is left.
+pub(crate) fn products_are_measured_on_stores() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (parties, transport, threads) in [("2", "tcp", "1"), ("3", "tls", "2"), ("3", "memory", "2")] {
+        let bench = ["bench", "mul", "--protocol", "mascot", "--parties", parties, "--threads", threads];
+        let args = [&bench[..], &["--count", "200", "--transport", transport, "--json"]].concat();
+        let output = command(&[&args[..], &["--store"]].concat()).env("TMPDIR", folder.path()).output();
+        let output = output.expect("this program can be started");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        let stored: Json = serde_json::from_str(&text).expect("an object");
+        let in_run = object(&args);
+        for key in ["sent_bytes", "input_bytes", "output_bytes", "rounds"] {
+            assert_eq!(stored[key], in_run[key], "{key}");
+        }
+        let number = |key: &str| stored[key].as_f64().expect(key);
+        assert!(number("seconds") > 0.0 && number("offline_seconds") > number("seconds"), "{stored}");
+        assert_eq!(stored["offline_rounds"], 0, "the run makes nothing");
+        for (key, least) in [("store_disk_bytes", 200 * 96), ("offline_sent_bytes", 200 * 7_000)] {
+            let each = stored[key].as_array().expect(key);
+            assert_eq!(each.len().to_string(), parties);
+            assert!(each.iter().all(|bytes| bytes.as_u64() >= Some(least)), "{stored}");
+        }
+        assert!(in_run["store_disk_bytes"].is_null());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "nothing is left");
+    }
+    let says = |args: &[&str]| {
+        let output = tacit(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for protocol in ["replicated", "astra"] {
+        let refused = says(&["bench", "mul", "--quick", "--store", "--protocol", protocol]);
+        assert!(refused.contains("fills no stores for any program"), "{refused}");
+    }
+    let refused = says(&["bench", "compare", "--quick", "--store", "--protocol", "mascot"]);
+    assert!(refused.contains("--store means nothing for this benchmark"), "{refused}");
+    says(&["bench", "mul", "--quick", "--store", "--cost", "--protocol", "mascot"]);
 }

@@ -12,12 +12,12 @@ pub fn of(parties: usize) -> &'static [Sort] {
     static OF_TWO: [Sort; 11] = sorts::<2>();
     static OF_THREE: [Sort; 11] = sorts::<3>();
     static OF_FIVE: [Sort; 11] = sorts::<5>();
-    static OF_TWELVE: [Sort; 11] = sorts::<12>();
+    static OF_SIXTEEN: [Sort; 11] = sorts::<16>();
     match parties {
         2 => &OF_TWO,
         3 => &OF_THREE,
         5 => &OF_FIVE,
-        12 => &OF_TWELVE,
+        16 => &OF_SIXTEEN,
         _ => &[],
     }
 }

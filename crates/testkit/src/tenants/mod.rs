@@ -79,7 +79,7 @@ static PRIME_FIELDS: [Domain; 2] = [Domain::Modular(Modulus::Mersenne61), Domain
 const fn spec(name: &'static str) -> ProtocolSpec {
     ProtocolSpec {
         name,
-        parties: 2..=12,
+        parties: 2..=16,
         corruptions: Threshold::AllButOne,
         security: Security::SemiHonest,
         source: "Beaver 1991",

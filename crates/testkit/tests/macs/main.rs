@@ -127,9 +127,8 @@ fn the_whole_suite() {
 }
 
 #[test]
-#[ignore = "takes a minute; `make test-long` runs it"]
-fn all_but_one_of_twelve_together() {
-    let caught = attacks::coalitions(&subject(&MACS, 12, 1), 500..520);
+fn all_but_one_of_sixteen_together() {
+    let caught = attacks::coalitions(&subject(&MACS, 16, 1), 500..520);
     assert!(caught > 5, "only {caught}");
 }
 

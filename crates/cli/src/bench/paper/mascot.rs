@@ -6,6 +6,8 @@
 //! party, however many others there are, and so has this one: those of a pair carry their part. It names no round trip; here
 //! it is 0.47 ms.
 //!
+//! The bids of figure 6 are given by a client, for all bidders.
+//!
 //! Parties share the machine's cores. Where these are slower than the links, the share of the link shows it.
 //!
 //! Table 2's fields of 64, 256 and 512 bits, and the binary one of 128, are made by no protocol: `tacit bench triples --field

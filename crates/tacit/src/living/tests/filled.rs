@@ -43,7 +43,7 @@ impl Factory {
         let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
         let clients = Participants::clients_of(self.program.plan(), &parties);
         let endpoint = endpoint_of(&config, &self.program, chosen.protocol, clients).unwrap();
-        let mut filling = Filling::for_runs(&endpoint, count).unwrap();
+        let mut filling = Filling::for_runs([&endpoint], count).unwrap();
         filling.wanted[0].1 += filling.wanted[0].0.per_block();
         // Each party has them in an order of its own.
         let kinds = filling.wanted.len();
