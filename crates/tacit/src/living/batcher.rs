@@ -246,6 +246,11 @@ fn run_group<S: Service>(service: &S, meeting: &Meeting<S>, tag: String, group: 
         Some(why) => Err(why),
         None => service.run(tag, &steps).map_err(|error| error.to_string()),
     };
+    // Whoever is told nothing waits for ever.
+    let done = done.and_then(|outcomes| {
+        let fit = outcomes.len() == steps.len();
+        fit.then_some(outcomes).ok_or_else(|| "the service has not as many outcomes as steps".to_owned())
+    });
     match done {
         Ok(outcomes) => meeting.tell(numbers.into_iter().zip(outcomes.into_iter().map(Ok))),
         Err(why) => meeting.tell(numbers.into_iter().map(|number| (number, Err(why.clone())))),

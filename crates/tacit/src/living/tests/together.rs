@@ -49,6 +49,8 @@ struct Triples {
     me: usize,
     /// A number that this party wants nothing of any more.
     refused: Option<u8>,
+    /// It has no more outcomes of a run than these.
+    most: usize,
     /// How many steps each run had.
     ran: Mutex<Vec<usize>>,
 }
@@ -79,7 +81,7 @@ impl Service for Triples {
             unreachable!()
         };
         let number = |row: &[bool]| row.iter().rev().fold(0, |number, &bit| number << 1 | u8::from(bit));
-        Ok(all.chunks(BITS).map(number).collect())
+        Ok(all.chunks(BITS).map(number).take(self.most).collect())
     }
 }
 
@@ -97,7 +99,7 @@ fn batchers(house: &House) -> ([Party; 3], [(Batcher, Triples); 3]) {
         for program in batcher.programs() {
             server.expect(program).unwrap();
         }
-        let triples = Triples { asker, me, refused: None, ran: Mutex::default() };
+        let triples = Triples { asker, me, refused: None, most: usize::MAX, ran: Mutex::default() };
         (Party::serves(server), (batcher, triples))
     });
     let mut parties = Vec::new();
@@ -172,6 +174,14 @@ fn what_requests_want_at_the_same_time_runs_together() {
         } else {
             says(panicked, "don't want the same");
         }
+    }
+
+    // A service that has too few outcomes.
+    for (_, triples) in &mut batchers {
+        triples.most = 1;
+    }
+    for all in answers(&batchers, "short", 3, |_, number| 4 * number as u8) {
+        assert!(all.iter().all(|answer| answer.as_ref().unwrap().as_ref().unwrap_err().contains("as many")));
     }
 
     // One that all refuse, and more than a roll has room for.
