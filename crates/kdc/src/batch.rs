@@ -14,7 +14,6 @@ use crate::took::Took;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::num::NonZero;
 use std::time::Instant;
 use tacit::batcher::{self, Named, Service};
 use tacit::{Error, Report};
@@ -52,7 +51,13 @@ pub(crate) fn answer_all(node: &Node, named: &[u8], requests: &[Vec<u8>], until:
         logged(answer(settings, principals, bytes, now(), &node.memory, &mut *shares))
     });
     let unanswered = || messages::error(Code::Unavailable, now(), &node.settings.realm, None, None);
-    answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect()
+    match answers {
+        Ok(answers) => answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect(),
+        Err(error) => {
+            log(error);
+            requests.iter().map(|_| unanswered()).collect()
+        }
+    }
 }
 
 fn logged(Answer { bytes, line, failed }: Answer) -> Vec<u8> {
@@ -70,7 +75,7 @@ impl batcher::Step for Step {
         self.task
     }
 
-    fn mark(&self) -> NonZero<u64> {
+    fn mark(&self) -> [u8; 32] {
         self.hash()
     }
 

@@ -63,8 +63,8 @@ impl Server {
         admit(&config, &settings)?;
         let listener = TcpListener::bind(address)
             .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
-        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
-        let programs = Programs::new(settings.enctype, parties.clone())?;
+        let parties = config.parties().iter().map(|party| party.name.clone()).collect();
+        let programs = Programs::new(settings.enctype, parties)?;
         let admin_key = AdminKey::load(folder)?;
         let mut state = State::of(&config, &folder.join("state"))?;
         let file = folder.join("principals.json");
@@ -88,7 +88,7 @@ impl Server {
             batches: BATCHES,
             within: MEET,
         };
-        let batcher = Batcher::new(asker.clone(), &parties, me, bounds)?;
+        let batcher = Batcher::new(&mut server, bounds)?;
         let names = config.names();
         let name = names.get(me).cloned().unwrap_or_default();
         let node = Node {
@@ -139,9 +139,6 @@ impl Server {
     /// # Errors
     /// If a check has failed or too many runs ended in the middle of one ([`Error::Stopped`]), or the disk fails.
     pub fn serve(mut self) -> Result<(), Failure> {
-        for program in self.node.batcher.programs() {
-            self.living.expect(program)?;
-        }
         let most = together(self.node.settings.max_together);
         for task in Task::requests(self.node.settings.sessions) {
             for count in TOGETHER.into_iter().filter(|count| *count <= most) {

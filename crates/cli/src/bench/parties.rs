@@ -5,6 +5,7 @@ use super::party::{Bench, Report};
 use super::process;
 use super::spec::Transport;
 use crate::failure::Failure;
+use std::path::Path;
 use std::time::Duration;
 use tacit::advanced::net::{Limits, Transport as Links, memory};
 
@@ -26,9 +27,9 @@ pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Fai
 }
 
 fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
-    let folder =
-        tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
-    let folder = folder.path();
+    let folder = bench.spec.store.then(tempfile::tempdir).transpose();
+    let folder = folder.map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
+    let folder = folder.as_ref().map_or(Path::new(""), tempfile::TempDir::path);
     let (parties, endpoints) = (bench.spec.parties.len(), bench.spec.parties.len() + bench.clients().len());
     let results: Vec<_> = std::thread::scope(|scope| {
         // By party, then by gathering, then by lane.

@@ -409,8 +409,7 @@ impl Draft {
         self.build.piecewise(a, function.expect("the table is one of four terms for each piece").into(), FRAC)
     }
 
-    /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one
-    /// party, the others of another.
+    /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`.
     fn auction(&mut self, bids: usize) -> Result<NodeId, ProgramError> {
         let all = self.input(BIDDERS, Dtype::Int, &[bids], BID_BITS, false)?;
         let build = &mut self.build;

@@ -10,7 +10,6 @@ use crate::took::Took;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,11 +44,11 @@ pub(crate) struct Step {
 
 impl Step {
     /// What names a step among all.
-    pub(crate) fn hash(&self) -> NonZero<u64> {
+    pub(crate) fn hash(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(format!("{:?} {:?} ", self.task, self.records));
         hash.update(Zeroizing::new(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>()));
-        NonZero::<u64>::MIN | u64::from_le_bytes(*hash.finalize().first_chunk().unwrap_or(&[0; 8]))
+        hash.finalize().into()
     }
 }
 

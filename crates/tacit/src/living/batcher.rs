@@ -8,13 +8,13 @@
 //!
 //! Docs: decision 51 in `docs/adr`.
 
-use super::asker::Asker;
-use crate::compiled::Compiled;
+use super::server::Server;
 use crate::error::Error;
 use meeting::{Meeting, Teller, lock};
 use roll::Roll;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -34,10 +34,12 @@ pub struct Bounds {
     pub together: usize,
     /// Runs of one batch at a time.
     pub runs: usize,
-    /// Batches that are answered at a time; others wait. So a server needs `runs` times `batches` lanes for them, and more for
-    /// whatever is to wait for none of them.
+    /// Batches that are answered at a time; others wait, and nothing says which is next. So whoever sends batches has no more
+    /// under way, or parties may begin with others. A server needs `runs` times `batches` lanes for them, and more for whatever
+    /// is to wait for none of them.
     pub batches: usize,
-    /// How long a roll waits for the other parties.
+    /// How long a roll waits for the other parties, from when all requests here want something or are answered: an answer that
+    /// takes one party longer fails the batch.
     pub within: Duration,
 }
 
@@ -51,25 +53,23 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// For the party of this number among those of these names, whose server `asker` asks. The programs of rolls are compiled here.
+    /// For this server, which is to serve what the batcher runs. The programs of rolls are compiled here.
     ///
     /// # Errors
     /// [`Error::Refused`] if a bound is zero or rooms don't ascend, and what compiling says.
-    pub fn new(asker: Asker, parties: &[String], me: usize, bounds: Bounds) -> Result<Self, Error> {
-        let Bounds { rooms, together, runs, batches, .. } = &bounds;
+    pub fn new(server: &mut Server, bounds: Bounds) -> Result<Self, Error> {
+        let Bounds { rooms, together, runs, batches, within } = &bounds;
         let ascend = rooms.first() > Some(&0) && rooms.is_sorted_by(|one, next| one < next);
         if !ascend || [together, runs, batches].contains(&&0) {
             return Err(Error::Refused(
                 "a batcher's bounds are greater than 0, and its rooms ascend".to_owned(),
             ));
         }
-        let roll = Roll::new(asker, parties, me, (&bounds.rooms, bounds.within))?;
+        let config = server.config();
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let roll = Roll::new(server.asker(), &parties, config.me(), (rooms, *within))?;
+        roll.programs().try_for_each(|program| server.expect(program))?;
         Ok(Self { roll, bounds, taken: Mutex::default(), changed: Condvar::new() })
-    }
-
-    /// The programs of rolls, for [`Server::expect`](crate::Server::expect).
-    pub fn programs(&self) -> impl Iterator<Item = &Arc<Compiled>> {
-        self.roll.programs()
     }
 
     /// Waits until one more batch may be answered.
@@ -95,7 +95,8 @@ impl Drop for Turn<'_> {
 /// A batch's name, and how many requests are in it: at all parties the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'n> {
-    /// Distinguishes it from all other batches: at most 200 bytes.
+    /// Distinguishes it from all other batches, at most 200 bytes: a cryptographic hash of all that parties were sent, say, so
+    /// that who sends different parties different requests has none of them run.
     pub name: &'n str,
     /// How many requests it has.
     pub requests: usize,
@@ -120,7 +121,7 @@ impl<S: Service> Request<'_, S> {
     ///
     /// # Errors
     /// Why nothing came of it, in words: this party or another one doesn't want it, or the run failed.
-    pub fn want(&self, step: S::Step) -> Result<S::Outcome, String> {
+    pub fn want(&mut self, step: S::Step) -> Result<S::Outcome, String> {
         self.meeting.want(self.number, step)
     }
 }
@@ -138,12 +139,22 @@ type Group<S> = Vec<(usize, <S as Service>::Step)>;
 impl Turn<'_> {
     /// Answers a batch's requests, each in a thread of its own: what came of each, in their order, but of those whose thread
     /// panicked or couldn't be had.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if they are more than a roll has room for.
+    ///
+    /// # Panics
+    /// If the service does in what it does for all of them: the requests are told first, and the turn is another batch's.
     pub fn answer<S: Service, A: Send>(
-        &self,
+        self,
         service: &S,
         batch: Named<'_>,
         answer: impl Fn(Request<'_, S>) -> A + Sync,
-    ) -> Vec<Option<A>> {
+    ) -> Result<Vec<Option<A>>, Error> {
+        let (requests, most) = (batch.requests, self.0.roll.most());
+        if requests > most {
+            return Err(Error::Refused(format!("{requests} requests came together, and {most} may")));
+        }
         let meeting = Meeting::of(batch.requests);
         thread::scope(|scope| {
             let (meeting, answer) = (&meeting, &answer);
@@ -155,7 +166,7 @@ impl Turn<'_> {
                 })
                 .collect();
             self.meet(service, meeting, batch);
-            threads.into_iter().map(|thread| thread?.join().ok()).collect()
+            Ok(threads.into_iter().map(|thread| thread?.join().ok()).collect())
         })
     }
 
@@ -171,12 +182,12 @@ impl Turn<'_> {
                 if wanted.is_empty() {
                     return;
                 }
-                meeting.tell(wanted.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
+                meeting.tell(wanted.into_keys().map(|number| (number, Err(OVER.to_owned()))));
                 continue;
             }
             let wanted = still_wanted(service, meeting, wanted);
             let name = format!("{} {round}", batch.name);
-            let own = wanted.iter().map(|(number, step)| (*number, step.mark())).collect();
+            let own = wanted.iter().map(|(number, step)| (*number, told(step))).collect();
             let alike = match self.0.roll.call(format!("{name} roll"), &own, batch.requests) {
                 Ok((alike, report)) => {
                     service.has_called(&report, own.len());
@@ -196,14 +207,14 @@ impl Turn<'_> {
         }
     }
 
-    /// Runs groups, a few at a time. They are the same at all parties, and so each is named by its place.
+    /// Runs groups, a few at a time, in the same order at all parties.
     fn run_all<S: Service>(&self, service: &S, meeting: &Meeting<S>, name: &str, groups: Vec<Group<S>>) {
         let others = groups.len().min(self.0.bounds.runs).saturating_sub(1);
-        let groups = Mutex::new(groups.into_iter().enumerate());
+        let groups = Mutex::new(groups.into_iter());
         let work = || {
             loop {
-                let Some((place, group)) = lock(&groups).next() else { return };
-                run_group(service, meeting, format!("{name} {place}"), group);
+                let Some(group) = lock(&groups).next() else { return };
+                run_group(service, meeting, tag(name, &group), group);
             }
         };
         thread::scope(|scope| {
@@ -217,7 +228,27 @@ impl Turn<'_> {
 }
 
 /// Why a request gets nothing that not all parties want alike.
-const DIFFER: &str = "the servers don't want the same of this request";
+const DIFFER: &str = "the parties don't want the same of this request";
+/// Why one gets nothing that comes after the last round, or after one that failed.
+const OVER: &str = "nothing more runs for this batch of requests";
+
+/// What a roll tells of a step: that all parties want it, and whether another round may follow.
+fn told(step: &impl Step) -> u64 {
+    let hash = Sha256::new_with_prefix(step.mark()).chain_update([u8::from(step.is_last())]).finalize();
+    hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The tag of a group's run. It has which steps of which requests these are: parties whose groups differ, such as by other bounds,
+/// meet in no run.
+fn tag<S: Step>(name: &str, group: &[(usize, S)]) -> String {
+    let mut hash = Sha256::new();
+    for (number, step) in group {
+        hash.update(number.to_le_bytes());
+        hash.update(step.mark());
+    }
+    let which = hash.finalize().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    format!("{name} {which:016x}")
+}
 
 /// What this party still runs of what is wanted; the rest is told why not.
 fn still_wanted<S: Service>(

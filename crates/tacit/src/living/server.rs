@@ -227,6 +227,10 @@ impl Server {
         self.desk.bear(self.attempts.left());
     }
 
+    pub(super) fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
     /// What ends it from elsewhere.
     pub fn drain(&self) -> Drain {
         Drain { asked: self.asked.clone(), waker: self.hub.waker() }

@@ -6,7 +6,6 @@ use crate::living::asker::{Asker, Wanted};
 use crate::report::Report;
 use crate::state::fill::Fill;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::{Builder, Data, Dtype, Recipient, Value};
@@ -39,20 +38,24 @@ impl Roll {
         self.programs.values()
     }
 
+    /// Requests that there is room for.
+    pub(super) fn most(&self) -> usize {
+        self.programs.keys().last().copied().unwrap_or_default()
+    }
+
     /// Tells the others the marks of what this party wants, by the numbers of its requests, among so many: the numbers of those
     /// of which all parties say the same mark; and what that took.
     pub(super) fn call(
         &self,
         tag: String,
-        own: &BTreeMap<usize, NonZero<u64>>,
+        own: &BTreeMap<usize, u64>,
         requests: usize,
     ) -> Result<(BTreeSet<usize>, Report), Error> {
-        let most = || self.programs.keys().last().copied().unwrap_or_default();
         let (room, compiled) = self.programs.range(requests..).next().ok_or_else(|| {
-            Error::Refused(format!("{requests} requests came together, and {} may", most()))
+            Error::Refused(format!("{requests} requests came together, and {} may", self.most()))
         })?;
-        let marks: Vec<u64> =
-            (0..*room).map(|number| own.get(&number).map_or(0, |mark| mark.get())).collect();
+        // Whoever wants something says no 0.
+        let marks: Vec<u64> = (0..*room).map(|number| own.get(&number).map_or(0, |mark| mark | 1)).collect();
         let inputs = (0..self.parties).map(|party| (party == self.me).then(|| to_bits(&marks))).collect();
         let (compiled, fill, within) = (compiled.clone(), Fill::new(), self.within);
         let run = self.asker.run(Wanted { compiled, tag, inputs, fill, within })?;

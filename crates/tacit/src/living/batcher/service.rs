@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::report::Report;
-use std::num::NonZero;
 
 /// What a request wants to have computed next.
 pub trait Step: Send {
@@ -12,8 +11,12 @@ pub trait Step: Send {
     /// Its kind.
     fn kind(&self) -> Self::Kind;
 
-    /// Names it among all steps: a hash of its kind, and of all on which parties have to agree before they run it.
-    fn mark(&self) -> NonZero<u64>;
+    /// Names it among all steps: a cryptographic hash of its kind and of all on which parties have to agree before they run it, and
+    /// of nothing that a party may not tell the others.
+    ///
+    /// A roll tells 64 bits of it, and whoever sends requests may find two steps with the same by 2^32 tries. So what must be alike
+    /// the run compares, too, as a session does with public inputs and with what fills slots.
+    fn mark(&self) -> [u8; 32];
 
     /// Whether its request wants nothing after it.
     fn is_last(&self) -> bool;
@@ -27,10 +30,11 @@ pub trait Service: Sync {
     type Outcome: Send;
 
     /// Why this party doesn't run a step any more, if it doesn't, as things are now. It is asked before the roll is called and
-    /// again before the run.
+    /// again before the run: what is refused then costs the other parties the time that they wait for it.
     fn refusal(&self) -> impl Fn(&Self::Step) -> Option<String>;
 
-    /// Runs steps of one kind together, which all parties want alike, under this tag: what comes of each, in their order.
+    /// Runs steps of one kind together, which all parties want alike, under this tag: what comes of each, in their order. There are
+    /// from one to [`Bounds::together`](super::Bounds::together) of them; a service that has no program for so many pads them.
     ///
     /// # Errors
     /// Why nothing does.

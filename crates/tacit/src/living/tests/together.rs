@@ -3,8 +3,9 @@
 use super::wanted::{BITS, bits, serving};
 use super::*;
 use crate::batcher::{Batcher, Bounds, Named, Service, Step};
-use crate::{Asker, Wanted};
-use std::num::NonZero;
+use crate::{Asker, Report, Wanted};
+use sha2::{Digest, Sha256};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tacit_circuit::arith::{self, Style};
 
@@ -35,8 +36,8 @@ impl Step for Tripled {
         self.number % 2 == 1
     }
 
-    fn mark(&self) -> NonZero<u64> {
-        NonZero::<u64>::MIN.saturating_add(self.number.into())
+    fn mark(&self) -> [u8; 32] {
+        Sha256::digest([self.number]).into()
     }
 
     fn is_last(&self) -> bool {
@@ -49,6 +50,11 @@ struct Triples {
     me: usize,
     /// A number that this party wants nothing of any more.
     refused: Option<u8>,
+    /// Whether it wants nothing at all once a roll was called, and whether one was.
+    ends: bool,
+    called: AtomicBool,
+    /// How long it waits for a run.
+    within: Duration,
     /// It has no more outcomes of a run than these.
     most: usize,
     /// How many steps each run had.
@@ -60,7 +66,12 @@ impl Service for Triples {
     type Outcome = u8;
 
     fn refusal(&self) -> impl Fn(&Tripled) -> Option<String> {
-        |step| (Some(step.number) == self.refused).then(|| "not any more".to_owned())
+        let is_over = self.ends && self.called.load(Ordering::SeqCst);
+        move |step| (is_over || Some(step.number) == self.refused).then(|| "not any more".to_owned())
+    }
+
+    fn has_called(&self, _report: &Report, _wanted: usize) {
+        self.called.store(true, Ordering::SeqCst);
     }
 
     fn run(&self, tag: String, steps: &[Tripled]) -> Result<Vec<u8>, Error> {
@@ -76,7 +87,7 @@ impl Service for Triples {
         let given = (self.me == 0).then(|| rows(&mut steps.iter().map(|_| GIVEN)));
         let inputs = vec![given, Some(rows(&mut steps.iter().map(|step| step.number)))];
         let compiled = products(steps.len());
-        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: LONG })?;
+        let run = self.asker.run(Wanted { compiled, tag, inputs, fill: Fill::new(), within: self.within })?;
         let Some(Some(Value { data: Data::Bool(all), .. })) = run.outputs.into_iter().next() else {
             unreachable!()
         };
@@ -91,15 +102,12 @@ fn bounds() -> Bounds {
 
 /// Three parties, with what has requests run together at each.
 fn batchers(house: &House) -> ([Party; 3], [(Batcher, Triples); 3]) {
-    let names = ["P0", "P1", "P2"].map(str::to_owned);
     let all = [0, 1, 2].map(|me| {
         let mut server = Server::open(&house.party(me), Vec::new(), serving(4)).unwrap();
-        let asker = server.asker();
-        let batcher = Batcher::new(asker.clone(), &names, me, bounds()).unwrap();
-        for program in batcher.programs() {
-            server.expect(program).unwrap();
-        }
-        let triples = Triples { asker, me, refused: None, most: usize::MAX, ran: Mutex::default() };
+        let (asker, batcher) = (server.asker(), Batcher::new(&mut server, bounds()).unwrap());
+        let (called, ran) = Default::default();
+        let triples =
+            Triples { asker, me, refused: None, ends: false, called, most: usize::MAX, within: LONG, ran };
         (Party::serves(server), (batcher, triples))
     });
     let mut parties = Vec::new();
@@ -126,11 +134,12 @@ fn answers(
         let threads = batchers.each_ref().map(|(batcher, triples)| {
             scope.spawn(move || {
                 let batch = Named { name, requests, begins: true };
-                batcher.turn().answer(triples, batch, |request| {
+                let answers = batcher.turn().answer(triples, batch, |mut request| {
                     let number = wants(triples.me, request.number());
                     let first = request.want(Tripled { number, is_last: false })?;
                     request.want(Tripled { number: first, is_last: true })
-                })
+                });
+                answers.unwrap()
             })
         });
         threads.map(|thread| thread.join().unwrap())
@@ -184,6 +193,18 @@ fn what_requests_want_at_the_same_time_runs_together() {
         assert!(all.iter().all(|answer| answer.as_ref().unwrap().as_ref().unwrap_err().contains("as many")));
     }
 
+    // What a party doesn't want any more once the roll was called, no party runs.
+    for (_, triples) in &mut batchers {
+        (triples.most, triples.within) = (usize::MAX, Duration::from_millis(300));
+        (triples.called, triples.ran) = Default::default();
+    }
+    batchers[2].1.ends = true;
+    for (me, all) in answers(&batchers, "late", 2, |_, number| number as u8).iter().enumerate() {
+        let why = all[1].as_ref().unwrap().as_ref().unwrap_err();
+        assert!(why.contains(if me == 2 { "not any more" } else { "not all parties want the run" }), "{why}");
+    }
+    assert!(batchers[2].1.ran.lock().unwrap().is_empty());
+
     // One that all refuse, and more than a roll has room for.
     for (_, triples) in &mut batchers {
         triples.refused = Some(0);
@@ -191,19 +212,21 @@ fn what_requests_want_at_the_same_time_runs_together() {
     for all in answers(&batchers, "third", 1, |_, number| number as u8) {
         assert_eq!(all, [Some(Err("not any more".to_owned()))]);
     }
-    for all in answers(&batchers, "fourth", 9, |_, number| number as u8 + 1) {
-        assert!(
-            all.iter().all(|answer| answer.as_ref().unwrap().as_ref().unwrap_err().contains("9 requests"))
-        );
-    }
+    let nine = Named { name: "fourth", requests: 9, begins: true };
+    let refused = batchers[0].0.turn().answer(&batchers[0].1, nine, |_| ());
+    assert!(refused.unwrap_err().to_string().contains("9 requests"));
+    let none = Named { name: "fifth", requests: 1, begins: false };
+    let over = batchers[0].0.turn().answer(&batchers[0].1, none, |mut request| {
+        request.want(Tripled { number: 1, is_last: true }).unwrap_err()
+    });
+    assert!(over.unwrap()[0].as_ref().unwrap().contains("nothing more"));
     end_well(parties, 0);
 }
 
 #[test]
 fn bounds_that_hold_nothing_are_refused() {
     let house = House::new();
-    let server = Server::open(&house.party(0), Vec::new(), serving(4)).unwrap();
-    let names = ["P0", "P1", "P2"].map(str::to_owned);
+    let mut server = Server::open(&house.party(0), Vec::new(), serving(4)).unwrap();
     for bounds in [
         Bounds { rooms: Vec::new(), ..bounds() },
         Bounds { rooms: vec![0, 1], ..bounds() },
@@ -212,6 +235,6 @@ fn bounds_that_hold_nothing_are_refused() {
         Bounds { runs: 0, ..bounds() },
         Bounds { batches: 0, ..bounds() },
     ] {
-        assert!(matches!(Batcher::new(server.asker(), &names, 0, bounds), Err(Error::Refused(_))));
+        assert!(matches!(Batcher::new(&mut server, bounds), Err(Error::Refused(_))));
     }
 }
