@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
 
+mod refreshed;
+
 const MINUTE: Duration = Duration::from_mins(1);
 
 fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
@@ -288,7 +290,7 @@ fn two_runs_that_are_told_different_things_settle_one_version() {
     for (order, lost) in orders.iter().flat_map(|order| [0b0000, 0b0110, 0b1001].map(|lost| (order, lost))) {
         let homes = states.map(|state| {
             let mut home = State::new();
-            for version in [2, 3] {
+            for version in 1..4 {
                 home.put(made(state, &["x"], version)).unwrap();
             }
             Arc::new(Mutex::new(home))
