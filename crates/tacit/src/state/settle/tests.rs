@@ -53,7 +53,9 @@ impl World {
     }
 
     fn under(protocol: &str, names: &[&str], numbers: &[i64]) -> Self {
-        let (local, folder) = (Local::among(protocol, 3).unwrap(), tempfile::tempdir().unwrap());
+        // Thousands of writes, each of them durable.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let local = Local::among(protocol, 3).unwrap();
         let states = local.open_states(folder.path()).unwrap();
         let mut own = Self { local, folder, states };
         let numbers: Vec<Value> = numbers.iter().map(|one| number(*one)).collect();

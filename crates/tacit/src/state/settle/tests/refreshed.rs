@@ -52,8 +52,8 @@ fn lies([least, most]: [u64; 2]) -> [u64; 7] {
     [0, least, most, most + 1, least + MAX_JUMP - 1, least + MAX_JUMP, u64::MAX]
 }
 
-/// The third party lies of its count in every way, and breaks the run off at every message. The others stay near enough, and once it
-/// does neither the name has its next version.
+/// The third party lies of its count in every way, and breaks the run off at every message. The others stay near enough, and once
+/// it does neither the name has its next version.
 #[test]
 fn nobody_brings_the_counts_of_others_too_far_apart() {
     let messages = messages();
