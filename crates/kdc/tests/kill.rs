@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use tacit::setup::Config;
@@ -28,6 +29,9 @@ const MOMENTS: u32 = 9;
 
 /// How long servers may take to find one another again, and what one of them has missed.
 const SETTLES: Duration = Duration::from_mins(3);
+
+/// A number that no other request of this test has.
+static NONCE: AtomicU32 = AtomicU32::new(1);
 
 /// Errors of RFC 4120: nobody has this name, the password is wrong, and there is no service now.
 const UNKNOWN: i64 = 6;
@@ -58,9 +62,13 @@ impl Realm {
     fn login(&self, name: &str, password: &str, within: Duration) -> Option<i64> {
         let (until, key) = (Instant::now() + within, key(name, password));
         let client = Client { realm: REALM, name, key: &key };
-        for nonce in 1.. {
+        loop {
+            // The same request within a second would get the same reply, whatever has become of the principal.
+            let nonce = NONCE.fetch_add(1, Ordering::Relaxed);
+            let mut confounder = [0; 16];
+            confounder[..4].copy_from_slice(&nonce.to_le_bytes());
             let wish = Wish::of("krbtgt/M.EXAMPLE", nonce);
-            let request = client.initial(&wish, now(), [nonce as u8; 16]);
+            let request = client.initial(&wish, now(), confounder);
             let told =
                 TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut link| ask(&mut link, &request));
             let refused = told.map_or(Some(UNAVAILABLE), |reply| {
@@ -71,7 +79,6 @@ impl Realm {
             }
             thread::sleep(Duration::from_secs(1));
         }
-        None
     }
 
     fn principals(&self, server: usize) -> Principals {
