@@ -33,10 +33,12 @@ const SETTLES: Duration = Duration::from_mins(3);
 /// A number that no other request of this test has.
 static NONCE: AtomicU32 = AtomicU32::new(1);
 
-/// Errors of RFC 4120: nobody has this name, the password is wrong, and there is no service now.
+/// Errors of RFC 4120: nobody has this name, the password is wrong, and there is no service now; and that of whoever is locked,
+/// as is for a minute who has asked ten times and had no verdict.
 const UNKNOWN: i64 = 6;
 const WRONG: i64 = 24;
 const UNAVAILABLE: i64 = 29;
+const TOO_MANY: i64 = 18;
 
 fn key(name: &str, password: &str) -> Key {
     Key::of_password(ENCTYPE, password.as_bytes(), format!("{REALM}{name}").as_bytes(), ITERATIONS)
@@ -74,7 +76,8 @@ impl Realm {
             let refused = told.map_or(Some(UNAVAILABLE), |reply| {
                 read_error(&reply).or_else(|| client.initial_reply(&reply, &wish).is_err().then_some(-1))
             });
-            if refused != Some(UNAVAILABLE) || Instant::now() > until {
+            let is_for_now = matches!(refused, Some(UNAVAILABLE | TOO_MANY));
+            if !is_for_now || Instant::now() > until {
                 return refused;
             }
             thread::sleep(Duration::from_secs(1));
