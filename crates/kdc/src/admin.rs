@@ -5,7 +5,7 @@ mod tests;
 
 use crate::clear::Key;
 use crate::enctype::Enctype;
-use crate::order::{Change, NEXT_KVNO, Order, OrderKey, tag};
+use crate::order::{Change, Holder, NEXT_KVNO, Order, OrderKey, tag};
 use crate::programs::{MAX_REQUESTS, Programs, to_bits, wipe};
 use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, ORDERED, REFUSED, now};
@@ -93,13 +93,15 @@ pub fn init(
     Ok(())
 }
 
-/// Gives a principal a new key: what the servers say. The key has this version, or the next one that the servers say.
+/// Gives a principal a new key: its version, and what the servers say. The key has this version, or the next one that the servers
+/// say. They refuse a principal that isn't as it is to be.
 ///
 /// # Errors
 /// If the order is refused, or the servers can't be reached.
-pub fn add(
+pub fn give(
     folder: &Path,
     principal: &str,
+    holder: Holder,
     origin: &Origin,
     kvno: Option<u64>,
 ) -> Result<(u64, String), Failure> {
@@ -128,7 +130,7 @@ pub fn add(
     };
     let drawn = matches!(origin, Origin::Random);
     let kvno = kvno.map_or_else(|| next_version(folder, principal), Ok)?;
-    let change = Change::Key { salt, iterations, drawn, kvno };
+    let change = Change::Key { salt, iterations, drawn, kvno, holder };
     order(folder, &settings, principal, change, to_bits(&key)).map(|told| (kvno, told))
 }
 
@@ -155,7 +157,7 @@ fn next_kvno(told: &str) -> Option<u64> {
 /// Locks, unlocks or deletes a principal: what the servers say.
 ///
 /// # Errors
-/// As [`add`].
+/// As [`give`].
 pub fn change(folder: &Path, principal: &str, change: Change) -> Result<String, Failure> {
     let settings = Settings::load(&folder.join("kdc.toml"))?;
     let says_nothing = Value { shape: vec![1], data: Data::Bool(vec![true]) };

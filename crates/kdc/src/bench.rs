@@ -14,6 +14,7 @@ use crate::clear::Key;
 use crate::client::{Client, Ticket, Wish, ask};
 use crate::der::Malformed;
 use crate::enctype::{CONFOUNDER, Enctype};
+use crate::order::Holder;
 use crate::realm::{Sessions, Settings};
 use crate::server::{Failure, now};
 use crate::took::Took;
@@ -136,11 +137,11 @@ impl Bench {
             wait_for(log, " serves ")?;
         }
         let admin = realm.join("admin");
-        admin::add(&admin, &format!("krbtgt/{REALM}"), &Origin::Random, Some(1))?;
+        admin::give(&admin, &format!("krbtgt/{REALM}"), Holder::Any, &Origin::Random, Some(1))?;
         let new = |name: &str| -> Result<Key, Failure> {
             let bytes = random_key(self.enctype)?;
             let key = || Key::new(self.enctype, &bytes).ok_or_else(|| refused("a key"));
-            admin::add(&admin, name, &Origin::Key(key()?), Some(1))?;
+            admin::give(&admin, name, Holder::Any, &Origin::Key(key()?), Some(1))?;
             key()
         };
         let service = new(SERVICE)?;

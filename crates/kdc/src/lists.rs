@@ -233,8 +233,8 @@ impl Reader<'_> {
             |entry: &Entry| entry.kvno.map_or("has none".to_owned(), |kvno| format!("has version {kvno}"));
         Some(if differ(&|entry| format!("{:?} {}", entry.kvno, entry.record)) {
             format!(
-                "{name}: of its key {}; a server can't get its share of a key from the others, so repeat the order: give it a \
-                 new key (tacit-kdc add), and delete it if it is to go",
+                "{name}: of its key {}; a server can't get its share of a key from the others, so give it a \
+                 new key that all take (tacit-kdc rotate), and then its password, or delete it if it is to go",
                 each(&version)
             )
         } else if differ(&|entry| entry.revoked.to_string()) {

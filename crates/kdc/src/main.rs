@@ -15,7 +15,7 @@ use tacit_kdc::clear::Key;
 use tacit_kdc::enctype::Enctype;
 use tacit_kdc::front;
 use tacit_kdc::keytab;
-use tacit_kdc::order::Change;
+use tacit_kdc::order::{Change, Holder};
 use tacit_kdc::realm::{Sessions, Settings};
 use tacit_kdc::refresh;
 use tacit_kdc::server::{Failure, Server};
@@ -67,20 +67,27 @@ enum Command {
         /// The front's folder
         folder: PathBuf,
     },
-    /// Gives a principal a key: a new principal, or one that has a key already
-    Add {
-        /// The admin's folder
-        folder: PathBuf,
-        /// The principal, without its realm
-        principal: String,
+    /// Adds a principal that there isn't yet, with the password that is the first line of standard input
+    Add(PasswordArgs),
+    /// Gives a principal that there is a new password: the first line of standard input
+    Passwd(PasswordArgs),
+    /// Draws a key, writes it to a new keytab, and gives it to a principal, which may be new
+    Ktadd {
         #[command(flatten)]
-        origin: OriginArgs,
-        #[command(flatten)]
-        password: PasswordArgs,
-        /// The key's version, if it isn't to be the keytab's, or the next one
-        #[arg(long)]
-        kvno: Option<u64>,
+        key: KeyArgs,
+        /// The new keytab
+        #[arg(long, value_name = "FILE")]
+        keytab: PathBuf,
     },
+    /// Gives a principal, which may be new, the newest key that a keytab has of it
+    ImportKeytab {
+        #[command(flatten)]
+        key: KeyArgs,
+        /// The keytab
+        file: PathBuf,
+    },
+    /// Gives a principal, which may be new, a key that nobody ever has, as krbtgt's must be
+    Rotate(KeyArgs),
     /// Gives a principal no more tickets, nor anybody one for it
     Lock(Who),
     /// Takes that back
@@ -161,24 +168,18 @@ struct BenchArgs {
 }
 
 #[derive(Args)]
-#[group(required = true, multiple = false)]
-struct OriginArgs {
-    /// A password: the first line of standard input
+struct KeyArgs {
+    #[command(flatten)]
+    who: Who,
+    /// The key's version, if it isn't to be the keytab's that is imported, or the next one
     #[arg(long)]
-    password: bool,
-    /// The principal's newest key in this keytab
-    #[arg(long, value_name = "FILE")]
-    keytab: Option<PathBuf>,
-    /// A key that is drawn here, and written to this new keytab
-    #[arg(long, value_name = "FILE")]
-    write_keytab: Option<PathBuf>,
-    /// A key that nobody ever has, as krbtgt's must be
-    #[arg(long)]
-    random: bool,
+    kvno: Option<u64>,
 }
 
 #[derive(Args)]
 struct PasswordArgs {
+    #[command(flatten)]
+    key: KeyArgs,
     /// How often a password is hashed: each login of the client takes that long, and so does each try of who guesses
     #[arg(long, default_value_t = admin::ITERATIONS)]
     iterations: u32,
@@ -216,9 +217,17 @@ fn run(command: Command) -> Result<(), Failure> {
             server.serve()
         }
         Command::Front { folder } => front::relay(&Settings::load(&folder.join("kdc.toml"))?),
-        Command::Add { folder, principal, origin, password, kvno } => {
-            add(&folder, &principal, (&origin, &password), kvno)
+        Command::Add(args) => password(&args, Holder::New),
+        Command::Passwd(args) => password(&args, Holder::Known),
+        Command::Ktadd { key, keytab } => ktadd(&key, &keytab),
+        Command::ImportKeytab { key, file } => {
+            let KeyArgs { who, kvno } = &key;
+            let Settings { realm, enctype, .. } = Settings::load(&who.folder.join("kdc.toml"))?;
+            let bytes = Zeroizing::new(fs::read(&file)?);
+            let (known, version) = from_keytab(&bytes, &realm, &who.principal, enctype)?;
+            give(who, Holder::Any, &Origin::Key(known), kvno.or(Some(version)))
         }
+        Command::Rotate(KeyArgs { who, kvno }) => give(&who, Holder::Any, &Origin::Random, kvno),
         Command::Lock(who) => change(&who, Change::Lock),
         Command::Unlock(who) => change(&who, Change::Unlock),
         Command::Delete(who) => change(&who, Change::Delete),
@@ -385,64 +394,58 @@ fn change(who: &Who, change: Change) -> Result<(), Failure> {
 /// Characters of a password, at least.
 const SHORTEST: usize = 8;
 
-fn add(
-    folder: &Path,
-    principal: &str,
-    (given, hashing): (&OriginArgs, &PasswordArgs),
-    mut kvno: Option<u64>,
-) -> Result<(), Failure> {
-    let settings = Settings::load(&folder.join("kdc.toml"))?;
-    let (realm, enctype) = (settings.realm.as_str(), settings.enctype);
-    let origin = if let Some(file) = &given.keytab {
-        let (key, version) = from_keytab(&Zeroizing::new(fs::read(file)?), realm, principal, enctype)?;
-        kvno = kvno.or(Some(version));
-        Origin::Key(key)
-    } else if given.write_keytab.is_some() {
-        let key = Key::new(enctype, &admin::random_key(enctype)?);
-        Origin::Key(key.ok_or_else(|| Failure::Refused(format!("there are no keys of type {enctype}")))?)
-    } else if given.random {
-        Origin::Random
-    } else {
-        let mut line = Zeroizing::new(String::new());
-        io::stdin().lock().read_line(&mut line)?;
-        let password = line.trim_end_matches(['\r', '\n']);
-        if password.is_empty() {
-            return Err(Failure::Refused("no password on standard input".to_owned()));
-        }
-        if password.chars().count() < SHORTEST && !hashing.weak {
-            let reason = format!(
-                "the password has less than {SHORTEST} characters, and whoever listens to a login can try all of those: give \
-                 another one, or --weak"
-            );
-            return Err(Failure::Refused(reason));
-        }
-        Origin::Password(Zeroizing::new(password.as_bytes().to_vec()), hashing.iterations)
-    };
-    let kvno = kvno.map_or_else(|| admin::next_version(folder, principal), Ok)?;
-    // The file comes first: a key that couldn't be written would be lost.
-    if let (Some(file), Origin::Key(key)) = (&given.write_keytab, &origin) {
-        let entry = keytab::Entry {
-            realm: realm.to_owned(),
-            name: principal.to_owned(),
-            kvno: u32::try_from(kvno)
-                .map_err(|_| Failure::Refused(format!("no keytab has version {kvno}")))?,
-            etype: enctype.number(),
-            key: Zeroizing::new(key.bytes().to_vec()),
-        };
-        let mut new = new_secret(file)?;
-        io::Write::write_all(&mut new, &keytab::write(&[entry]))?;
-        new.sync_all()?;
+/// Gives a principal a password.
+fn password(args: &PasswordArgs, holder: Holder) -> Result<(), Failure> {
+    let mut line = Zeroizing::new(String::new());
+    io::stdin().lock().read_line(&mut line)?;
+    let password = line.trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(Failure::Refused("no password on standard input".to_owned()));
     }
-    let added = admin::add(folder, principal, &origin, Some(kvno));
-    match (&added, &given.write_keytab) {
-        (Err(Failure::Unsettled(_)), Some(file)) => {
+    if password.chars().count() < SHORTEST && !args.weak {
+        let reason = format!(
+            "the password has less than {SHORTEST} characters, and whoever listens to a login can try all of those: give \
+             another one, or --weak"
+        );
+        return Err(Failure::Refused(reason));
+    }
+    let origin = Origin::Password(Zeroizing::new(password.as_bytes().to_vec()), args.iterations);
+    give(&args.key.who, holder, &origin, args.key.kvno)
+}
+
+/// Gives a principal a key, and says what the servers say.
+fn give(who: &Who, holder: Holder, origin: &Origin, kvno: Option<u64>) -> Result<(), Failure> {
+    println!("{}", admin::give(&who.folder, &who.principal, holder, origin, kvno)?.1);
+    Ok(())
+}
+
+/// Gives a principal a key that is drawn here, and written to a keytab.
+fn ktadd(KeyArgs { who, kvno }: &KeyArgs, file: &Path) -> Result<(), Failure> {
+    let Who { folder, principal } = who;
+    let Settings { realm, enctype, .. } = Settings::load(&folder.join("kdc.toml"))?;
+    let none = || Failure::Refused(format!("there are no keys of type {enctype}"));
+    let key = Key::new(enctype, &admin::random_key(enctype)?).ok_or_else(none)?;
+    let kvno = kvno.map_or_else(|| admin::next_version(folder, principal), Ok)?;
+    let entry = keytab::Entry {
+        realm,
+        name: principal.clone(),
+        kvno: u32::try_from(kvno).map_err(|_| Failure::Refused(format!("no keytab has version {kvno}")))?,
+        etype: enctype.number(),
+        key: Zeroizing::new(key.bytes().to_vec()),
+    };
+    // The file comes first: a key that couldn't be written would be lost.
+    let mut new = new_secret(file)?;
+    io::Write::write_all(&mut new, &keytab::write(&[entry]))?;
+    new.sync_all()?;
+    let given = give(who, Holder::Any, &Origin::Key(key), Some(kvno));
+    match &given {
+        Ok(()) => {}
+        Err(Failure::Unsettled(_)) => {
             eprintln!("{} is kept: its key may be {principal}'s now", file.display());
         }
-        (Err(_), Some(file)) => fs::remove_file(file)?,
-        _ => {}
+        Err(_) => fs::remove_file(file)?,
     }
-    println!("{}", added?.1);
-    Ok(())
+    given
 }
 
 /// A principal's newest key in a keytab, and its version: tickets name it, and whoever has the keytab looks for the key by it.

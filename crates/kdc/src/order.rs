@@ -29,6 +29,9 @@ pub enum Change {
         drawn: bool,
         /// The key's version, greater than all that the name has had.
         kvno: u64,
+        /// Whether the principal is to be there already.
+        #[serde(default, skip_serializing_if = "Holder::is_any")]
+        holder: Holder,
     },
     /// It gets no tickets, nor anybody one for it.
     Lock,
@@ -38,6 +41,26 @@ pub enum Change {
     Delete,
     /// Nothing: the admin is told which version its next key has. No run proves that.
     Version,
+}
+
+/// Who may be given a key. Each server looks by itself whether there is such a principal as it begins to carry out the order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holder {
+    /// Whoever is named, new or not.
+    #[default]
+    Any,
+    /// Nobody yet who is there.
+    New,
+    /// Somebody who is there.
+    Known,
+}
+
+impl Holder {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+    fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
 }
 
 /// How a refusal begins that says which version a key has to have.
@@ -98,7 +121,7 @@ impl Order {
         }
         if order.principal.starts_with("krbtgt/") && matches!(order.change, Change::Key { drawn: false, .. })
         {
-            return Err("nobody may know the key of krbtgt: add it with --random".to_owned());
+            return Err("nobody may know the key of krbtgt: give it one with rotate".to_owned());
         }
         Ok(order)
     }
@@ -179,6 +202,12 @@ impl Order {
             return Err(format!("a later order for {name} has been carried out: is the admin's clock slow?"));
         }
         match change {
+            Change::Key { holder: Holder::New, .. } if principals.get(name).is_some() => {
+                Err(format!("there is a principal {name} already: passwd gives it a new password"))
+            }
+            Change::Key { holder: Holder::Known, .. } if principals.get(name).is_none() => {
+                Err(format!("there is no principal {name}"))
+            }
             Change::Key { kvno, .. } => {
                 let next = principals.next_kvno(name);
                 if *kvno < next {
@@ -213,9 +242,20 @@ mod tests {
         Order { principal: principal.into(), change, at: 1000, number: 1 << 100 }
     }
 
+    fn given(drawn: bool, kvno: u64, holder: Holder) -> Change {
+        Change::Key { salt: String::new(), iterations: 0, drawn, kvno, holder }
+    }
+
     #[test]
     fn what_servers_run_is_named_by_all_of_an_order() {
-        let key = |drawn, kvno| Change::Key { salt: String::new(), iterations: 0, drawn, kvno };
+        let key = |drawn, kvno| given(drawn, kvno, Holder::Any);
+        let salted = |iterations| Change::Key {
+            salt: "salt".into(),
+            iterations,
+            drawn: false,
+            kvno: 1,
+            holder: Holder::Any,
+        };
         let mut tags = Vec::new();
         for (principal, change, number, at) in [
             ("ann", key(true, 1), 1, 1),
@@ -224,8 +264,10 @@ mod tests {
             ("ann", key(true, 2), 1, 1),
             ("ben", key(true, 1), 1, 1),
             ("ann", key(false, 1), 1, 1),
-            ("ann", Change::Key { salt: "salt".into(), iterations: 0, drawn: false, kvno: 1 }, 1, 1),
-            ("ann", Change::Key { salt: "salt".into(), iterations: 1, drawn: false, kvno: 1 }, 1, 1),
+            ("ann", given(false, 1, Holder::New), 1, 1),
+            ("ann", given(false, 1, Holder::Known), 1, 1),
+            ("ann", salted(0), 1, 1),
+            ("ann", salted(1), 1, 1),
             ("ann", Change::Lock, 1, 1),
             ("ann", Change::Unlock, 1, 1),
             ("ann", Change::Delete, 1, 1),
@@ -240,7 +282,7 @@ mod tests {
     #[test]
     fn a_keys_version_is_the_orders_and_never_comes_twice() {
         let mut principals = Principals::default();
-        let key = |kvno| order("ann", Change::Key { salt: String::new(), iterations: 0, drawn: true, kvno });
+        let key = |kvno| order("ann", given(true, kvno, Holder::Any));
         key(5).admit(&principals, 1000, 300).unwrap();
         principals.put_key("ann", (5, "a".into()), (String::new(), 0), 1000, 10);
         assert_eq!(key(5).admit(&principals, 1000, 300).unwrap_err(), format!("{NEXT_KVNO}6"));
@@ -254,12 +296,39 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_for_a_principal_that_is_as_it_is_to_be() {
+        let mut principals = Principals::default();
+        let admitted = |principals: &Principals, kvno| {
+            [Holder::New, Holder::Known, Holder::Any].map(|holder| {
+                order("ann", given(true, kvno, holder)).admit(principals, 1000, 300).map_err(|refused| {
+                    assert!(refused.contains("principal ann"), "{refused}");
+                })
+            })
+        };
+        assert_eq!(admitted(&principals, 1), [Ok(()), Err(()), Ok(())]);
+        principals.put_key("ann", (1, "a".into()), (String::new(), 0), 1000, 10);
+        assert_eq!(admitted(&principals, 2), [Err(()), Ok(()), Ok(())]);
+        principals.remove("ann");
+        assert_eq!(admitted(&principals, 2), [Ok(()), Err(()), Ok(())]);
+        // Orders that were noted before are for whoever is named.
+        let noted = br#"{"principal":"ann","change":{"key":{"salt":"","iterations":0,"drawn":true,"kvno":2}},"at":1000,"number":7}"#;
+        let read = Order::read(noted).unwrap();
+        assert_eq!(read.change, given(true, 2, Holder::Any));
+        assert_eq!(read.to_bytes().unwrap(), noted);
+    }
+
+    #[test]
     fn orders_that_no_server_carries_out_are_refused() {
-        let hashed = |iterations| Change::Key { salt: String::new(), iterations, drawn: false, kvno: 1 };
-        let given = || hashed(0);
+        let hashed = |iterations| Change::Key {
+            salt: String::new(),
+            iterations,
+            drawn: false,
+            kvno: 1,
+            holder: Holder::Any,
+        };
         for (order, says) in [
-            (order("krbtgt/REALM", given()), "--random"),
-            (order("ann@REALM", given()), "names no principal"),
+            (order("krbtgt/REALM", hashed(0)), "rotate"),
+            (order("ann@REALM", hashed(0)), "names no principal"),
             (order("ann", hashed(MAX_ITERATIONS + 1)), "is hashed"),
             (order("", Change::Lock), "names no principal"),
             (order("a//b", Change::Delete), "names no principal"),

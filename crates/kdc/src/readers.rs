@@ -7,7 +7,7 @@ use crate::enctype::Enctype;
 use crate::keytab;
 use crate::lists::List;
 use crate::messages::{self, ApRequest, Encrypted, Name, Request, TicketPart};
-use crate::order::{Change, Order};
+use crate::order::{Change, Holder, Order};
 use crate::realm::{Carried, Principals};
 use crate::wire;
 
@@ -100,7 +100,8 @@ pub fn targets() -> Vec<Target> {
     };
     let order =
         |change| Order { principal: "ann".into(), change, at: 5, number: 6 }.to_bytes().unwrap_or_default();
-    let new = Change::Key { salt: "Rann".into(), iterations: 100_000, drawn: false, kvno: 3 };
+    let holder = Holder::Any;
+    let new = Change::Key { salt: "Rann".into(), iterations: 100_000, drawn: false, kvno: 3, holder };
     let mut frame = Vec::new();
     let packed = wire::pack_under([9; 16], &[request.clone(), vec![1]]);
     let _ = wire::write(&mut frame, wire::Kind::Batch, &packed);

@@ -6,6 +6,7 @@ use crate::clear::Key;
 use crate::client::{Client, Wish};
 use crate::enctype::Enctype;
 use crate::messages::read_error;
+use crate::order::Holder;
 use crate::programs::MAX_REQUESTS;
 use crate::realm::{Principal, Sessions, Settings};
 use crate::server::{Failure, Node, Server, now};
@@ -105,7 +106,7 @@ impl Realm {
     pub(crate) fn add(&self, name: &str, origin: &Origin) {
         let until = Instant::now() + Duration::from_mins(5);
         // The others' links may be to come.
-        while let Err(error) = admin::add(&self.admin(), name, origin, None) {
+        while let Err(error) = admin::give(&self.admin(), name, Holder::Any, origin, None) {
             assert!(Instant::now() < until, "{error}");
             thread::sleep(Duration::from_millis(20));
         }

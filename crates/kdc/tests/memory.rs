@@ -19,6 +19,7 @@ use tacit_kdc::circuits;
 use tacit_kdc::clear::Key;
 use tacit_kdc::client::{Client, Wish, ask};
 use tacit_kdc::enctype::{Enctype, Usage};
+use tacit_kdc::order::Holder;
 use tacit_kdc::realm::Sessions;
 
 const SERVICE: &str = "host/files.example";
@@ -160,11 +161,11 @@ fn search(enctype: Enctype, sessions: Sessions) {
     // One realm at a time: servers take much memory, and all realms the same ports.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let realm = Realm::new(enctype, sessions);
+    let realm = Realm::new(enctype, sessions, 0);
     let key = |name: &str| {
         let bytes = admin::random_key(enctype).unwrap();
         let key = || Key::new(enctype, &bytes).unwrap();
-        admin::add(&realm.admin(), name, &Origin::Key(key()), Some(1)).unwrap();
+        admin::give(&realm.admin(), name, Holder::Any, &Origin::Key(key()), Some(1)).unwrap();
         key()
     };
     let (ann, service) = (key("ann"), key(SERVICE));

@@ -12,7 +12,7 @@ use tacit_kdc::client::{Client, Ticket, Wish, ask};
 use tacit_kdc::enctype::Enctype;
 use tacit_kdc::front;
 use tacit_kdc::messages::{flag, read_error};
-use tacit_kdc::order::Change;
+use tacit_kdc::order::{Change, Holder};
 use tacit_kdc::realm::{Sessions, Settings};
 use tacit_kdc::server::Server;
 
@@ -59,7 +59,7 @@ impl Realm {
     fn add(&self, name: &str, kvno: Option<u64>) -> Key {
         let bytes: Vec<u8> = (0..16).map(|at| at * 7 + fresh() as u8).collect();
         let key = || Key::new(ENCTYPE, &bytes).unwrap();
-        admin::add(&self.admin(), name, &Origin::Key(key()), kvno).unwrap();
+        admin::give(&self.admin(), name, Holder::Any, &Origin::Key(key()), kvno).unwrap();
         key()
     }
 
@@ -123,7 +123,7 @@ fn a_realm_answers_requests_of_all_lengths_and_makes_no_program_for_them() {
     let krbtgt = format!("krbtgt/{REALM}");
     let until = std::time::Instant::now() + Duration::from_mins(8);
     // The servers' ports are there before they serve: an order waits for its run.
-    while admin::add(&realm.admin(), &krbtgt, &Origin::Random, Some(1)).is_err() {
+    while admin::give(&realm.admin(), &krbtgt, Holder::Any, &Origin::Random, Some(1)).is_err() {
         assert!(std::time::Instant::now() < until, "the realm starts");
         thread::sleep(Duration::from_millis(500));
     }
@@ -171,7 +171,7 @@ fn a_realm_answers_requests_of_all_lengths_and_makes_no_program_for_them() {
     assert!(realm.further(ann, key, ticket, &renewed, None).unwrap().renew_till.is_some());
     assert_eq!(realm.further(ann, key, ticket, &Wish::of("host/none", fresh()), None).err(), Some(7));
     // A new key of krbtgt's leaves tickets good, and a new one of ann's leaves her locked.
-    admin::add(&realm.admin(), &krbtgt, &Origin::Random, None).unwrap();
+    admin::give(&realm.admin(), &krbtgt, Holder::Any, &Origin::Random, None).unwrap();
     realm.further(ann, key, ticket, &Wish::of(&service, fresh()), None).unwrap();
     admin::change(&realm.admin(), ann, Change::Lock).unwrap();
     let key = realm.add(ann, None);
@@ -181,7 +181,7 @@ fn a_realm_answers_requests_of_all_lengths_and_makes_no_program_for_them() {
     realm.login(ann, &key, &Wish::of(&krbtgt, fresh())).unwrap();
     // Whoever has her name after her has neither her tickets nor her versions.
     admin::change(&realm.admin(), ann, Change::Delete).unwrap();
-    assert!(admin::add(&realm.admin(), ann, &Origin::Random, Some(2)).is_err());
+    assert!(admin::give(&realm.admin(), ann, Holder::Any, &Origin::Random, Some(2)).is_err());
     let key = realm.add(ann, None);
     assert_eq!(realm.further(ann, &key, ticket, &Wish::of(&service, fresh()), None).err(), Some(6));
     admin::change(&realm.admin(), &krbtgt, Change::Lock).unwrap();

@@ -114,7 +114,7 @@ fn passwords_are_hashed_as_often_as_clients_would_at_least() {
     let realm = folder.path().join("realm");
     init(&realm, "R.EXAMPLE", (Enctype::Aes128Sha256, Sessions::Shared), ["127.0.0.1"; 2], 8800).unwrap();
     let password = |iterations| Origin::Password(b"correct horse".to_vec().into(), iterations);
-    let refused = add(&realm.join("admin"), "ann", &password(32_767), Some(1));
+    let refused = give(&realm.join("admin"), "ann", Holder::Any, &password(32_767), Some(1));
     assert!(matches!(refused, Err(Failure::Refused(reason)) if reason.contains("32768")));
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::admin;
-use crate::order::{self, Change, Order, OrderKey};
+use crate::order::{self, Change, Holder, Order, OrderKey};
 use crate::realm::Sessions;
 use crate::server::{Server, now};
 use crate::testing::{ENCTYPE, REALM, ports};
@@ -106,7 +106,8 @@ fn keys_get_fresh_shares_and_old_ones_do_not_combine_with_them() {
 
     // One that ended before it noted an order which the others have carried out.
     let settings = Settings::load(&folders[1].join("kdc.toml")).unwrap();
-    let change = Change::Key { salt: String::new(), iterations: 0, drawn: true, kvno: 4 };
+    let change =
+        Change::Key { salt: String::new(), iterations: 0, drawn: true, kvno: 4, holder: Holder::Any };
     let order = Order { principal: "ann".into(), change, at, number: 5 };
     let bytes = order.to_bytes().unwrap();
     let record = order::record(&bytes);

@@ -39,7 +39,7 @@ impl Node {
             while now() < turn * every {
                 thread::sleep(LOOKS.min(Duration::from_secs((turn * every - now()).unsigned_abs())));
             }
-            match self.refresh(turn) {
+            match self.refresh(turn, NEXT) {
                 Ok(Fresh { keys, kept }) => {
                     log(format_args!("fresh shares of {keys} keys"));
                     for (record, reason) in kept {
@@ -51,21 +51,22 @@ impl Node {
         }
     }
 
-    /// Gives every key fresh shares, once all servers have come to this turn; requests go on.
+    /// Gives every key fresh shares, once all servers have come to this turn; requests go on. For each key it waits so long for the
+    /// others.
     ///
     /// # Errors
     /// If the others don't come.
-    pub(crate) fn refresh(&self, turn: i64) -> Result<Fresh, Failure> {
-        // Clocks differ.
-        let apart = self.settings.max_skew.saturating_mul(2).min(self.settings.refresh_every.max(1));
+    pub(crate) fn refresh(&self, turn: i64, next: Duration) -> Result<Fresh, Failure> {
+        // Clocks differ. Whoever waits in vain has to be there for the next turn, which others may have begun with.
+        let apart = self.settings.max_skew.saturating_mul(2).min(self.settings.refresh_every / 2).max(1);
         self.tell(&[], format!("fresh shares {turn}"), Duration::from_secs(apart.unsigned_abs()))?;
         let (records, missed) = (Mutex::new(self.principals().records().into_iter()), AtomicUsize::new(0));
         let fresh = Mutex::new(Fresh::default());
         thread::scope(|scope| {
-            let next = || {
+            let work = || {
                 while missed.load(Ordering::Relaxed) < MISSED {
                     let Some(record) = lock(&records).next() else { return };
-                    let Err(error) = self.asker.refresh(&record, NEXT) else {
+                    let Err(error) = self.asker.refresh(&record, next) else {
                         missed.store(0, Ordering::Relaxed);
                         lock(&fresh).keys += 1;
                         continue;
@@ -81,9 +82,9 @@ impl Node {
             };
             for _ in 1..AT_A_TIME {
                 // This one does it alone, if there is no thread.
-                let _ = thread::Builder::new().spawn_scoped(scope, next);
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
-            next();
+            work();
         });
         let mut fresh = fresh.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = records.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -266,7 +266,7 @@ fn lacking(principals: &Principals, holds: &BTreeSet<String>) -> Vec<(String, St
             &principal.record,
             format!(
                 "{name}: this server's share of its key is missing, so requests that take it are refused; give it a new key \
-                 (tacit-kdc add)"
+                 (tacit-kdc passwd, ktadd or rotate)"
             ),
         );
         for old in &principal.old {

@@ -7,7 +7,7 @@ use crate::clear::Key;
 use crate::enctype::Enctype;
 use crate::lists::Settled;
 use crate::messages::read_error;
-use crate::order::Change;
+use crate::order::{Change, Holder};
 use crate::programs::{RECORD, to_bits};
 use crate::testing::{KRBTGT, Realm, login};
 use tacit::advanced::net::{At, Frame, FrameKind};
@@ -82,7 +82,7 @@ fn a_server_that_missed_an_order_takes_it_from_the_others_when_it_is_back() {
         })
     };
     let key = realm.client("ann");
-    admin::add(&realm.admin(), "ben", &Origin::Random, None).unwrap();
+    admin::give(&realm.admin(), "ben", Holder::Any, &Origin::Random, None).unwrap();
     let record = realm.nodes[0].principals().get("ann").unwrap().record.clone();
     goes_back(Some(&record)).unwrap();
     let code = |nonce| realm.answers(&[login("ann", &key, nonce)]).map(|answers| read_error(&answers[0]));

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit_kdc::admin::{self, Origin};
 use tacit_kdc::enctype::Enctype;
+use tacit_kdc::order::Holder;
 use tacit_kdc::realm::Sessions;
 
 pub(crate) const REALM: &str = "M.EXAMPLE";
@@ -38,8 +39,8 @@ pub(crate) struct Realm {
 }
 
 impl Realm {
-    /// A realm that serves, and has krbtgt.
-    pub(crate) fn new(enctype: Enctype, sessions: Sessions) -> Self {
+    /// A realm that serves, and has krbtgt; with fresh shares of its keys every so many seconds, if not 0.
+    pub(crate) fn new(enctype: Enctype, sessions: Sessions, refresh_every: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
         admin::init(&folder.path().join("realm"), REALM, (enctype, sessions), ["127.0.0.1"; 2], port)
@@ -48,15 +49,21 @@ impl Realm {
         for part in ["P0", "P1", "P2", "front"] {
             let file = folder.path().join("realm").join(part).join("kdc.toml");
             let settings = fs::read_to_string(&file).unwrap();
-            let fewer = settings.replace("max_together = 256", "max_together = 4");
-            assert_ne!(fewer, settings);
-            fs::write(&file, fewer).unwrap();
+            let changed = |settings: String, from: &str, to: &str| {
+                assert!(settings.contains(from), "{settings}");
+                settings.replace(from, to)
+            };
+            let settings = changed(settings, "max_together = 256", "max_together = 4");
+            let every = format!("refresh_every = {refresh_every}");
+            fs::write(&file, changed(settings, "refresh_every = 0", &every)).unwrap();
         }
         let started = [("serve", "P0"), ("serve", "P1"), ("serve", "P2"), ("front", "front")];
         let processes = started.map(|(verb, part)| start(folder.path(), verb, part)).into();
         let realm = Self { folder, port, processes };
         let until = Instant::now() + STARTS;
-        while admin::add(&realm.admin(), &format!("krbtgt/{REALM}"), &Origin::Random, Some(1)).is_err() {
+        while admin::give(&realm.admin(), &format!("krbtgt/{REALM}"), Holder::Any, &Origin::Random, Some(1))
+            .is_err()
+        {
             assert!(Instant::now() < until, "the realm starts");
             thread::sleep(Duration::from_millis(500));
         }

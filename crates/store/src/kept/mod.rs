@@ -200,6 +200,25 @@ impl KeptFolder {
         self.attempt(|folder| gone.iter().try_for_each(|file| files::erase(&folder.path.join(file))))
     }
 
+    /// Notes a version as dropped that there isn't and never will be, durably; in the same change the index forgets others of its
+    /// name that were dropped.
+    ///
+    /// # Errors
+    /// [`Error::KeptTwice`] if there is or was such a version; [`Error::File`].
+    pub fn pass(&mut self, name: &str, version: u64, about: Vec<u8>, forgotten: &[u64]) -> Result<(), Error> {
+        let name = name.to_owned();
+        if self.entry(&name, version).is_some() {
+            return Err(Error::KeptTwice { name, version });
+        }
+        let mut entries = self.entries.clone();
+        entries.retain(|entry| {
+            let is_dropped = entry.name == name && entry.standing == KeptStanding::Dropped;
+            !(is_dropped && forgotten.contains(&entry.version))
+        });
+        entries.push(KeptEntry { name, version, standing: KeptStanding::Dropped, about, bytes: 0 });
+        self.change(entries)
+    }
+
     /// Drops a version, durably, and erases its share; `about` is what its users know of it from then on.
     ///
     /// # Errors

@@ -46,6 +46,26 @@ fn what_is_put_away_is_there_when_it_is_opened_again() {
 }
 
 #[test]
+fn a_number_that_is_passed_is_known_and_has_no_share() {
+    let place = temporary();
+    let path = place.path().join("state");
+    let mut folder = filled(&path);
+    folder.drop_version("w", 2, vec![2]).unwrap();
+    for (number, forgotten) in [(7, &[][..]), (9, &[7, 1])] {
+        folder.pass("w", number, vec![number as u8], forgotten).unwrap();
+        assert!(matches!(folder.pass("w", number, vec![], &[]), Err(Error::KeptTwice { .. })));
+        let put = folder.put(vec![value("w", number, vec![], b"late")]);
+        assert!(matches!(put, Err(Error::KeptTwice { .. })));
+    }
+    assert!(matches!(folder.pass("w", 1, vec![], &[]), Err(Error::KeptTwice { .. })));
+    drop(folder);
+    let folder = open(&path).unwrap();
+    let (s, d) = (KeptStanding::Settled, KeptStanding::Dropped);
+    assert_eq!(standings(&folder), [(1, s), (2, d), (9, d)], "what isn't dropped isn't forgotten");
+    assert!(folder.share("w", 9).is_err());
+}
+
+#[test]
 fn a_changed_byte_another_key_and_a_swapped_file_are_refused() {
     let place = temporary();
     let path = place.path().join("state");
@@ -178,6 +198,7 @@ fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
         0 => folder.put(vec![value("w", 3, vec![3], b"third"), value("w", 4, vec![4], b"fourth")]),
         1 => folder.settle(&[("w", 2)], &[]),
         2 => folder.settle(&[("w", 2)], &[("w", 1, vec![])]),
+        3 => folder.pass("w", 9, vec![9], &[]),
         _ => folder.drop_version("w", 1, vec![]),
     }
 }
@@ -220,7 +241,7 @@ fn who_looks_at_a_folder_needs_no_lock_and_changes_nothing() {
 /// it held before or what it holds after the change; what it holds can be read.
 #[test]
 fn every_change_is_whole_or_has_not_been_whatever_fails() {
-    for which in 0..4 {
+    for which in 0..5 {
         let place = temporary();
         let path = place.path().join("counted");
         let mut folder = filled(&path);

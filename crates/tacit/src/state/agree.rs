@@ -145,18 +145,53 @@ pub(crate) fn current(
 /// # Errors
 /// If a party says that there were far more than another knows of: it would use up the numbers.
 pub(crate) fn next_version(name: &str, told: &[(&str, &Told)]) -> Result<u64, String> {
-    let least = told.iter().map(|(_, told)| told.last).min().unwrap_or(0);
-    let last = told.iter().map(|(_, told)| told.last).max().unwrap_or(0);
-    if last - least > MAX_JUMP {
-        return Err(format!("the parties know of {least} and of {last} versions of {name}: too far apart"));
+    let (least, last) = counts(told);
+    if last - least >= MAX_JUMP {
+        return Err(format!(
+            "the parties know of {least} and of {last} versions of {name}, which is too far apart: who knows of fewer counts on \
+             from here, so try again"
+        ));
     }
     last.checked_add(1).ok_or_else(|| format!("{name} has no more versions"))
 }
 
+/// How many versions this party is to count at least, if they are too far apart for a next one; nothing if they aren't.
+pub(crate) fn raised(told: &[(&str, &Told)], me: usize) -> Option<u64> {
+    let (least, last) = counts(told);
+    if last - least < MAX_JUMP {
+        return None;
+    }
+    let own = told.get(me).map_or(0, |(_, told)| told.last);
+    let others = told.iter().enumerate().filter(|(at, _)| *at != me).map(|(_, (_, told))| told.last);
+    Some((least + MAX_JUMP).max(others.min().unwrap_or(0).min(own.saturating_add(MAX_BEHIND))))
+}
+
+/// The least and the greatest number of versions that a party knows of.
+fn counts(told: &[(&str, &Told)]) -> (u64, u64) {
+    let counts = || told.iter().map(|(_, told)| told.last);
+    (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+}
+
 /// Versions that a party may know of beyond those that another does: runs that ended before the other noted theirs. Without a
-/// bound one run with a party that lies would use up all numbers. With it such a party can still bring others so far apart that
-/// nothing is kept under a name any more; what is kept under it is read as ever.
-const MAX_JUMP: u64 = 1 << 20;
+/// bound one run with a party that lies would use up all numbers.
+///
+/// With it, nobody brings two parties that don't lie further apart than this, however many runs he breaks off and whatever he
+/// tells, unless a folder is put back as it was before. A party's count never falls, and grows in three ways.
+///
+/// By a version that it puts away, or where it is [`raised`], it comes to this much more at most than the least that was told in
+/// that run; what was told is no more than what another honest party counts itself, then or later. And it is raised to the least
+/// that all others told, which is no more than what an honest one of them counts.
+///
+/// So once nobody lies there is a next version after two runs at most that are refused. In the first one who is behind all others
+/// comes up to one of them: who lied before may be far behind, and so is who has an old copy of a folder. Then counts are less than
+/// this apart, and there is a next version; or just this, and all that hear it count the same from then on, durably.
+///
+/// Numbers are used up no faster either: each run brings the greatest count of a party that doesn't lie up by this at most, and
+/// 2^64 numbers last for 2^44 runs. Where counts are nearer nothing is written for it.
+pub(super) const MAX_JUMP: u64 = 1 << 20;
+
+/// Versions that a party comes up by at a time, where it is behind all others: if all of them lie, numbers last for 2^24 runs.
+const MAX_BEHIND: u64 = 1 << 40;
 
 /// The last version that counts: that some party knows all to have, that all have, with all that the same run kept, or that some
 /// have and others have dropped.
@@ -270,11 +305,29 @@ mod tests {
         };
         assert_eq!(next([0, 0, 0]), Ok(1));
         assert_eq!(next([7, 9, 8]), Ok(10));
-        for last in [MAX_JUMP + 8, u64::MAX] {
+        assert_eq!(next([7, MAX_JUMP + 6, 8]), Ok(MAX_JUMP + 7));
+        for last in [MAX_JUMP + 7, u64::MAX] {
             let refused = next([7, last, 8]).unwrap_err();
             assert!(refused.contains(&format!("of 7 and of {last} versions of w")), "{refused}");
         }
         assert!(next([u64::MAX; 3]).unwrap_err().contains("no more versions"));
+    }
+
+    #[test]
+    fn counts_that_are_too_far_apart_come_nearer_and_no_others() {
+        let each = |last: [u64; 3]| {
+            let told = last.map(|last| Told { last, versions: Vec::new() });
+            [0, 1, 2].map(|me| raised(&NAMES.into_iter().zip(&told).collect::<Vec<_>>(), me))
+        };
+        let (jump, most) = (MAX_JUMP, u64::MAX);
+        assert_eq!([each([7, 9, 8]), each([7, jump + 6, 8]), each([most; 3])], [[None; 3]; 3]);
+        assert_eq!(each([7, jump + 7, 8]), [Some(jump + 7); 3]);
+        // One of them lies, or has lied before.
+        assert_eq!(each([7, 7, most]), [Some(jump + 7); 3]);
+        assert_eq!(each([7, 7, 0]), [None; 3]);
+        assert_eq!(each([9 * jump, 9 * jump + 5, 3]), [Some(jump + 3), Some(jump + 3), Some(9 * jump)]);
+        // All others lie.
+        assert_eq!(each([7, most, most])[0], Some(7 + MAX_BEHIND));
     }
 
     #[test]

@@ -48,6 +48,31 @@ impl State {
         Ok(())
     }
 
+    /// Claims a version that is about to be put away after this one, in the place of all that others have left in between: no
+    /// other run here settles any of that as long as this one lasts. It ends with the run.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it, has, or has put something away.
+    pub(super) fn claim_over(&mut self, name: &str, number: u64, next: u64) -> Result<(), Error> {
+        let Some(home) = self.home.clone() else { return self.refuse_moved(name, number, next) };
+        let (mut own, values) = (at(&home), vec![(name.to_owned(), next)]);
+        own.refuse_moved(name, number, next)?;
+        own.admit_claim(&values, Instant::now())?;
+        drop(own);
+        self.claimed.push(Claimed { home, values, stays: Duration::ZERO });
+        Ok(())
+    }
+
+    /// Refuses what a run goes on that was told of a name as it was before something was settled or put away.
+    fn refuse_moved(&self, name: &str, number: u64, next: u64) -> Result<(), Error> {
+        let Some(known) = self.names.get(name) else { return Ok(()) };
+        let mut later = known.versions.range(number + 1..).map(|(_, later)| later.standing);
+        if known.last >= next || later.any(|standing| standing == Standing::Settled) {
+            return Err(Error::Refused(format!("another run has kept {name} meanwhile")));
+        }
+        Ok(())
+    }
+
     pub(super) fn admit_claim(&mut self, values: &[(String, u64)], now: Instant) -> Result<(), Error> {
         self.claims.0.retain(|_, claim| claim.runs > 0 || claim.until.is_some_and(|until| now < until));
         // What is settled keeps out by itself what was made without it; what isn't there yet is about to be put away.

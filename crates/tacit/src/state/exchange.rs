@@ -2,7 +2,7 @@
 //! theirs away.
 
 use super::about::About;
-use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, passable, pick, torn};
+use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, passable, pick, raised, torn};
 use super::mistakes::Mistake;
 use super::settle::Passable;
 use super::values::{MAX_TOLD, State};
@@ -150,6 +150,24 @@ impl<'p> AllTold<'p> {
         values.iter().any(|(name, number)| self.of(name).into_iter().any(|told| is_pending(told, *number)))
     }
 
+    /// Has this party count as many versions of a name as it is to, if the counts are too far apart for a next one ([`raised`]).
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub(super) fn level(&self, session: &mut Session, state: &mut State, name: &str) -> Result<(), Error> {
+        let Some(last) = raised(&self.of(name), session.me()) else { return Ok(()) };
+        raise(session, state, name, last)
+    }
+
+    /// The versions of a name that runs have left which broke off: those that some party has pending, of such as come after this
+    /// one, which all have, and after all that count. All parties find the same, since they were told the same.
+    fn left(&self, name: &str, number: u64) -> BTreeSet<u64> {
+        let told = self.of(name);
+        let is_pending =
+            |later: &u64| told.iter().any(|(_, told)| told.standing(*later) == Some(Standing::Pending));
+        passable(number, &told, &self.torn).into_iter().filter(is_pending).collect()
+    }
+
     /// The number of a name's next version.
     ///
     /// # Errors
@@ -210,6 +228,40 @@ pub(super) fn begin(
         settle(session, state, (name, *number), &passable)?;
     }
     Ok(())
+}
+
+/// Strikes off what runs that broke off have left of a name after the version that this one begins with, before it puts the next
+/// one away: else they would pile up where runs break off again and again. If there is anything, all wait until all others have
+/// [made sure](State::claim_over) that it never counts: one round more.
+///
+/// # Errors
+/// [`Error::Refused`] if another run is about to settle any of it, or has; [`Error::Store`].
+pub(super) fn strike(
+    session: &mut Session,
+    state: &mut State,
+    told: &AllTold<'_>,
+    (name, number): (&str, u64),
+    next: u64,
+) -> Result<(), Error> {
+    let mut left = told.left(name, number);
+    // What is told of others may be anything.
+    left.retain(|later| *later < next);
+    if left.is_empty() {
+        return Ok(());
+    }
+    let claimed = state.claim_over(name, number, next);
+    claimed.inspect_err(|refused| session.abort(&refused.to_string()))?;
+    // Who lacks any of it may still be in the run that made it, and puts nothing away there from now on.
+    raise(session, state, name, next - 1)?;
+    session.barrier().map_err(|error| ended(session, error))?;
+    let lost = || format!("it can't strike off versions of {name}");
+    state.strike(name, &left).inspect_err(|_| session.abort(&lost()))
+}
+
+/// Has this party count so many versions of a name at least ([`State::raise`]), or ends the session.
+fn raise(session: &mut Session, state: &mut State, name: &str, last: u64) -> Result<(), Error> {
+    let lost = || format!("it can't note how many versions of {name} there were");
+    state.raise(name, last).inspect_err(|_| session.abort(&lost()))
 }
 
 /// Puts shares away, each with the version that its run began with, once all parties have theirs: what not all have

@@ -98,6 +98,9 @@ impl<'a> Keeping<'a> {
             time += 1;
             state.look_again(program, fill).inspect_err(|_| session.abort("it can't read what it keeps"))?;
         };
+        for (keep, _) in &keeps {
+            told.level(session, state, &keep.name)?;
+        }
         let agreed = picked(endpoint, &own, &told).and_then(|picked| {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
             let (next, key) = next(endpoint, state, &told, keeps, key)?;

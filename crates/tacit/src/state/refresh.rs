@@ -6,7 +6,7 @@
 //! is where MACs move to the key of another epoch: a value is under one key at a time, whatever happens.
 
 use super::about::About;
-use super::exchange::{AllTold, Message, begin, put_away, taken};
+use super::exchange::{AllTold, Message, begin, put_away, strike, taken};
 use super::values::State;
 use super::wanted::Wanted;
 use crate::deployment::Seat;
@@ -162,6 +162,7 @@ fn refreshed(
     let wanted = Wanted { name: name.to_owned(), version: None, rows: Vec::new() };
     state.admit(name)?;
     let told = AllTold::exchange(session, parties, &Message::new(state, vec![wanted.clone()], &[]), 0)?;
+    told.level(session, state, name)?;
     let agreed = told.picked(&wanted).and_then(|number| {
         let gone = || format!("{name}@{number} is gone");
         let about = &state.version(name, number).ok_or_else(gone)?.about;
@@ -174,6 +175,7 @@ fn refreshed(
     let values = [(name.to_owned(), number)];
     let share = taken(session, state, &values)?.swap_remove(0);
     begin(session, state, &told, &values)?;
+    strike(session, state, &told, (name, number), about.version)?;
     let fresh = match stock {
         None => protocol.refresh(session, &share).map_err(aborted)?,
         Some(stock) => rekeyed(protocol, session, &share, stock)?,

@@ -26,6 +26,14 @@ pub(super) type Passable = BTreeMap<String, BTreeSet<u64>>;
 /// In the place of a void version's run: it is no run's any more.
 const NO_RUN: [u8; 32] = [0; 32];
 
+/// Dropped versions that are known of a name whose versions replace one another, as fresh shares do.
+///
+/// Safety needs none: who has an older copy lacks the newest version, which others have; and where that was dropped, too, what is
+/// settled at anybody counts, and is refused because others lack it. Nor does a run that has its shares, and found its version
+/// settled, ask for more. One that found it pending does: it goes on if no more than these have been replaced since, which for one
+/// that another run has just put away is the one, and the next.
+const REPLACED: usize = 2;
+
 /// A change of what a party keeps.
 #[derive(Default)]
 struct Change {
@@ -48,7 +56,57 @@ impl State {
         if let Some(home) = &self.home {
             at(home).settle(name, number, passable)?;
         }
-        self.write(&change)?;
+        self.carry_out(&change)
+    }
+
+    /// Strikes off versions of a name that never count, of those that are pending here, durably, with all that their runs kept.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub(super) fn strike(&mut self, name: &str, left: &BTreeSet<u64>) -> Result<(), Error> {
+        if let Some(home) = &self.home {
+            at(home).strike(name, left)?;
+        }
+        let left = left.iter().filter_map(|number| self.version(name, *number));
+        let pending = left.filter(|version| version.standing == Standing::Pending);
+        let runs: BTreeSet<_> = pending.map(|version| version.about.session).collect();
+        let mut change = Change::default();
+        self.void(runs, &mut change);
+        self.carry_out(&change)
+    }
+
+    /// Counts so many versions of a name at least, durably, though there may never have been as many: their numbers don't come
+    /// any more.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub(super) fn raise(&mut self, name: &str, last: u64) -> Result<(), Error> {
+        if let Some(home) = &self.home {
+            at(home).raise(name, last)?;
+        }
+        if self.names.get(name).map_or(0, |known| known.last) >= last {
+            return Ok(());
+        }
+        let about = nobodys(name, last);
+        let known = self.names.entry(name.to_owned()).or_default();
+        // Those that were counted so before say nothing more.
+        let void = known.versions.iter().filter(|(_, version)| version.is_void());
+        let void: Vec<u64> = void.map(|(number, _)| *number).collect();
+        if let Some(folder) = &mut self.folder {
+            folder.pass(name, last, disk::entry_bytes(&about, &Digests::new()), &void)?;
+        }
+        known.versions.retain(|number, _| !void.contains(number));
+        known.last = last;
+        let standing = Standing::Dropped;
+        let version =
+            Version { about, standing, after: None, digests: Digests::new(), bytes: 0, share: None };
+        known.versions.insert(last, version);
+        Ok(())
+    }
+
+    /// Makes a change, durably.
+    fn carry_out(&mut self, change: &Change) -> Result<(), Error> {
+        self.write(change)?;
         for (name, number) in &change.settled {
             if let Some(version) = self.version_mut(name, *number) {
                 version.standing = Standing::Settled;
@@ -63,7 +121,7 @@ impl State {
             }
         }
         for name in change.names() {
-            let forgotten: Vec<u64> = self.forgotten(name, &change).collect();
+            let forgotten: Vec<u64> = self.forgotten(name, change).collect();
             if let Some(known) = self.names.get_mut(name) {
                 known.versions.retain(|number, _| !forgotten.contains(number));
             }
@@ -131,13 +189,17 @@ impl State {
                 change.dropped.insert((name.clone(), *old), false);
             }
         }
-        // No run reads one value of a run beside an older one of another name: what one run kept is void together.
-        for run in void_runs {
+        self.void(void_runs, &mut change);
+        Ok(change)
+    }
+
+    /// Has all that these runs kept be void: no run reads one value of a run beside an older one of another name.
+    fn void(&self, runs: BTreeSet<[u8; 32]>, change: &mut Change) {
+        for run in runs {
             for about in self.pending_of(run) {
                 change.dropped.entry((about.name.clone(), about.version)).or_insert(true);
             }
         }
-        Ok(change)
     }
 
     /// Writes a change to the folder, if there is one.
@@ -181,13 +243,21 @@ impl State {
     }
 
     /// Dropped versions of a name, with those that are dropped now, of which nothing has to be known any more: there are as many
-    /// newer ones as are told of. What changes all day would else fill the index; whoever has an older copy lacks newer versions.
+    /// newer ones of them, void or not, as are told of, or as [`REPLACED`] says. The last one of all stays.
     fn forgotten(&self, name: &str, change: &Change) -> impl Iterator<Item = u64> {
-        let versions = self.names.get(name).into_iter().flat_map(|known| known.versions.iter().rev());
-        let is_dropped = |(number, version): &(&u64, &Version)| {
-            version.standing == Standing::Dropped || change.dropped.contains_key(&(name.to_owned(), **number))
+        let versions = || self.names.get(name).into_iter().flat_map(|known| known.versions.iter().rev());
+        let is_void = |(number, version): (&u64, &Version)| match version.standing {
+            Standing::Dropped => Some(version.is_void()),
+            _ => change.dropped.get(&(name.to_owned(), *number)).copied(),
         };
-        versions.filter(is_dropped).skip(TOLD_VERSIONS).map(|(number, _)| *number)
+        let mut live = versions().filter(|entry| is_void(*entry).is_none());
+        let replaces = live.next().is_some_and(|(_, newest)| newest.about.replaces.is_some());
+        let most = if replaces { REPLACED } else { TOLD_VERSIONS };
+        let of = |void: bool| {
+            let those = versions().filter(|entry| is_void(*entry) == Some(void));
+            those.skip(most).map(|(number, _)| *number).collect::<Vec<_>>()
+        };
+        [of(false), of(true)].concat().into_iter()
     }
 }
 
@@ -203,6 +273,27 @@ impl Version {
     /// Whether it was passed over.
     pub(super) fn is_void(&self) -> bool {
         self.standing == Standing::Dropped && self.about.session == NO_RUN
+    }
+}
+
+/// Of a version that there never was.
+fn nobodys(name: &str, version: u64) -> About {
+    About {
+        name: name.to_owned(),
+        version,
+        kind: String::new(),
+        shape: Vec::new(),
+        range: (0, 0),
+        parties: Vec::new(),
+        sharing: String::new(),
+        key: None,
+        session: NO_RUN,
+        program: NO_RUN,
+        readers: Vec::new(),
+        learners: None,
+        writers: Vec::new(),
+        soundness: None,
+        replaces: None,
     }
 }
 

@@ -207,9 +207,9 @@ impl State {
             let Some(known) = self.names.get(&about.name) else { continue };
             let settled = known.versions.values().filter(|one| one.standing == Standing::Settled);
             let settled = settled.map(|one| one.about.version).max();
-            let is_dropped = |number: &u64| {
-                known.versions.get(number).is_some_and(|one| one.standing == Standing::Dropped)
-            };
+            // What was dropped so long ago that it is forgotten isn't followed either.
+            let is_dropped =
+                |number: &u64| known.versions.get(number).is_none_or(|one| one.standing == Standing::Dropped);
             if known.last >= about.version || settled > *after {
                 return Err(Error::Refused(format!("another run has kept {about} meanwhile")));
             }

@@ -6,12 +6,12 @@ use crate::testing::{KRBTGT, Realm, login};
 use std::sync::atomic::AtomicBool;
 use tacit::Standing;
 
-/// What comes of it at each server.
-fn refreshed(realm: &Realm, turn: i64) -> [Fresh; 3] {
+/// What comes of it at each server, each of which waits so long for the others to come to a key.
+fn refreshed(realm: &Realm, turn: i64, next: Duration) -> [Fresh; 3] {
     thread::scope(|scope| {
         let refresh = |node: &std::sync::Arc<Node>| {
             let node = node.clone();
-            scope.spawn(move || node.refresh(turn).unwrap())
+            scope.spawn(move || node.refresh(turn, next).unwrap())
         };
         realm.nodes.each_ref().map(refresh).map(|thread| thread.join().unwrap())
     })
@@ -49,7 +49,7 @@ fn keys_get_fresh_shares_while_clients_log_in_and_orders_are_carried_out() {
             (0..3).for_each(|number| realm.add(&format!("user{number}"), &admin::Origin::Random));
         });
         for turn in 1..4 {
-            for fresh in refreshed(&realm, turn) {
+            for fresh in refreshed(&realm, turn, NEXT) {
                 assert!(fresh.keys >= 3 && fresh.kept.is_empty(), "{fresh:?}");
             }
         }
@@ -79,7 +79,7 @@ fn a_key_that_not_all_have_keeps_its_shares_and_holds_up_no_other() {
         let file = lock(&node.file);
         node.put(&file, |principals| drop(principals.remove("carl"))).unwrap();
     }
-    let [first, second, third] = refreshed(&realm, 1);
+    let [first, second, third] = refreshed(&realm, 1, NEXT / 6);
     for fresh in [&first, &second, &third] {
         assert_eq!(fresh.keys, 2, "{fresh:?}");
         let told = fresh.kept.iter().find(|(record, _)| *record == bens);

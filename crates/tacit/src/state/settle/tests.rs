@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
 
+mod refreshed;
+
 const MINUTE: Duration = Duration::from_mins(1);
 
 fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
@@ -51,7 +53,9 @@ impl World {
     }
 
     fn under(protocol: &str, names: &[&str], numbers: &[i64]) -> Self {
-        let (local, folder) = (Local::among(protocol, 3).unwrap(), tempfile::tempdir().unwrap());
+        // Thousands of writes, each of them durable.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let local = Local::among(protocol, 3).unwrap();
         let states = local.open_states(folder.path()).unwrap();
         let mut own = Self { local, folder, states };
         let numbers: Vec<Value> = numbers.iter().map(|one| number(*one)).collect();
@@ -288,7 +292,7 @@ fn two_runs_that_are_told_different_things_settle_one_version() {
     for (order, lost) in orders.iter().flat_map(|order| [0b0000, 0b0110, 0b1001].map(|lost| (order, lost))) {
         let homes = states.map(|state| {
             let mut home = State::new();
-            for version in [2, 3] {
+            for version in 1..4 {
                 home.put(made(state, &["x"], version)).unwrap();
             }
             Arc::new(Mutex::new(home))
