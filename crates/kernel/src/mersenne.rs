@@ -191,6 +191,7 @@ mod tests {
 
     /// Fermat's test to several bases, and that no larger number below `2^k` passes it.
     #[test]
+    #[cfg_attr(miri, ignore = "takes an interpreter hours")]
     fn moduli_are_the_largest_primes_of_their_length() {
         fn passes(number: &BigUint) -> bool {
             let less = number - 1_u8;
