@@ -32,7 +32,12 @@ impl State {
     /// [`State::settle`] would.
     pub(super) fn claim(&mut self, values: &[(String, u64)], passable: &Passable) -> Result<(), Error> {
         let Some(home) = self.home.clone() else { return self.settled_with(values, passable).map(drop) };
-        self.claim_at(home, |own| own.settled_with(values, passable))
+        // What was settled as the run began may have been replaced, and forgotten, by now; its share the run has.
+        let is_settled = |(name, number): &&(String, u64)| {
+            self.version(name, *number).is_some_and(|version| version.standing == Standing::Settled)
+        };
+        let values: Vec<_> = values.iter().filter(|value| !is_settled(value)).cloned().collect();
+        self.claim_at(home, |own| own.settled_with(&values, passable))
     }
 
     /// Claims what is about to be put away. Two runs that put versions away do so in the order of their numbers, or not at all.

@@ -246,8 +246,7 @@ pub(super) fn strike(
     }
     let claimed = state.claim_over(name, number, next);
     claimed.inspect_err(|refused| session.abort(&refused.to_string()))?;
-    // Who lacks any of it may still be in the run that made it, and puts nothing away there from now on.
-    raise(session, state, name, next - 1)?;
+    // Who lacks any of it may still be in the run that made it, and puts nothing away there: that run has begun already.
     session.barrier().map_err(|error| ended(session, error))?;
     let lost = || format!("it can't strike off versions of {name}");
     state.strike(name, &left).inspect_err(|_| session.abort(&lost()))

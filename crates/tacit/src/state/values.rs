@@ -83,7 +83,11 @@ impl State {
         let mut all =
             entries.iter().map(|entry| disk::read_entry(path, entry)).collect::<Result<Vec<_>, _>>()?;
         all.sort_by(|one, other| (&one.0, one.1.about.version).cmp(&(&other.0, other.1.about.version)));
-        Ok(all.iter().map(|(_, version)| version.listed()).collect())
+        Ok(all
+            .iter()
+            .filter(|(_, version)| !version.is_nobodys())
+            .map(|(_, version)| version.listed())
+            .collect())
     }
 
     /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.
@@ -104,7 +108,8 @@ impl State {
 
     /// All that is kept and what was dropped, by name and version.
     pub fn list(&self) -> Vec<Listed> {
-        self.names.values().flat_map(|name| name.versions.values()).map(Version::listed).collect()
+        let all = self.names.values().flat_map(|name| name.versions.values());
+        all.filter(|version| !version.is_nobodys()).map(Version::listed).collect()
     }
 
     /// Drops a value (`weights@3`), or all versions of a name (`weights`): the share is wiped, and the version is

@@ -258,18 +258,20 @@ fn old_versions_make_room_for_new_ones_where_they_are_to() {
     assert_eq!(world.read("x"), Ok(number(4)));
 }
 
-/// What the second of two runs does; the first one reads the second version.
+/// What two runs do.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Other {
-    /// It reads the third version, which was made without the second.
-    Reads,
-    /// It puts the third version away, having begun with the first.
-    Keeps,
-    /// It strikes off the second version, having begun with the first.
-    Strikes,
+enum Runs {
+    /// One reads the second version, and the other the third, which was made without that.
+    ReadBoth,
+    /// One reads the second version, and the other puts the third one away.
+    ReadAndKeep,
+    /// One reads the second version, and the other strikes it off.
+    ReadAndStrike,
+    /// One puts the second version away, and the other strikes it off.
+    KeepAndStrike,
 }
 
-/// Two honest parties, and two runs at each: one has the second version read, and the other does what can't be beside that. What the
+/// Two honest parties, and two runs at each: one settles the second version, and the other does what can't be beside that. What the
 /// party that deviates says to whom comes when it likes, and so it chooses the order of all steps, and which runs end
 /// before they have settled. Nobody says what he is about to do before both have begun. In no order does one party settle the
 /// second version that the other one erases.
@@ -282,7 +284,7 @@ fn two_runs_that_are_told_different_things_settle_one_version() {
         drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (drawn >> 33) as usize % below
     };
-    for other in [Other::Reads, Other::Keeps, Other::Strikes] {
+    for runs in [Runs::ReadBoth, Runs::ReadAndKeep, Runs::ReadAndStrike, Runs::KeepAndStrike] {
         let mut done_by_all = [0; 2];
         for _ in 0..6000 {
             // Each run of each party begins, says what it is about to do, and does that or ends without.
@@ -295,22 +297,27 @@ fn two_runs_that_are_told_different_things_settle_one_version() {
                     steps[run] += 1;
                 }
             }
-            let done = played(states, other, &order, lost);
+            let done = played(states, runs, &order, lost);
             let counts = [0, 1].map(|run| done.iter().filter(|done| **done == Some(run)).count());
-            assert!(counts.contains(&0), "{other:?}: {order:?}, lost {lost:04b}");
+            assert!(counts.contains(&0), "{runs:?}: {order:?}, lost {lost:04b}");
             for (all, count) in done_by_all.iter_mut().zip(counts) {
                 *all += usize::from(count == 2);
             }
         }
-        assert!(done_by_all.iter().all(|all| *all > 0), "{other:?}: {done_by_all:?}");
+        assert!(done_by_all.iter().all(|all| *all > 0), "{runs:?}: {done_by_all:?}");
     }
 }
 
 /// Which of the two runs' ends each of the two parties has come to, if any. Runs 0 and 1 are the first one at each party.
-fn played(states: [&State; 2], other: Other, order: &[(usize, usize)], lost: usize) -> [Option<usize>; 2] {
+fn played(states: [&State; 2], runs: Runs, order: &[(usize, usize)], lost: usize) -> [Option<usize>; 2] {
     let homes = states.map(|state| {
         let mut home = State::new();
-        for version in 1..if other == Other::Reads { 4 } else { 3 } {
+        let versions = match runs {
+            Runs::ReadBoth => 1..=3,
+            Runs::ReadAndKeep | Runs::ReadAndStrike => 1..=2,
+            Runs::KeepAndStrike => 1..=1,
+        };
+        for version in versions {
             home.put(made(state, &["x"], version)).unwrap();
         }
         Arc::new(Mutex::new(home))
@@ -326,30 +333,34 @@ fn played(states: [&State; 2], other: Other, order: &[(usize, usize)], lost: usi
         let Some(state) = &mut apart[run] else { continue };
         let value = |number| ("x".to_owned(), number);
         if step == 1 {
-            said[run] = match other {
-                _ if !is_other => state.claim(&[value(2)], &passes(3)).is_ok(),
-                Other::Reads => state.claim(&[value(3)], &Passable::new()).is_ok(),
-                Other::Keeps => {
-                    let third = Made { after: Some(1), ..made(states[party], &["x"], 3).swap_remove(0) };
-                    state.claim_new(vec![value(3)]).and_then(|()| state.put(vec![third])).is_ok()
-                }
-                Other::Strikes => state.claim_over("x", 1, 3).is_ok(),
+            let mut keeps = |number| {
+                let made = made(states[party], &["x"], number);
+                state.claim_new(vec![value(number)]).and_then(|()| state.put(made)).is_ok()
+            };
+            said[run] = match (runs, is_other) {
+                (Runs::KeepAndStrike, false) => keeps(2),
+                (_, false) => state.claim(&[value(2)], &passes(3)).is_ok(),
+                (Runs::ReadBoth, true) => state.claim(&[value(3)], &Passable::new()).is_ok(),
+                (Runs::ReadAndKeep, true) => keeps(3),
+                (Runs::ReadAndStrike | Runs::KeepAndStrike, true) => state.claim_over("x", 1, 3).is_ok(),
             };
         } else if said[run] && said[run ^ 1] && lost >> run & 1 == 0 {
-            match other {
-                _ if !is_other => state.settle("x", 2, &passes(3)).unwrap(),
-                Other::Strikes => state.strike("x", &[2].into()).unwrap(),
-                _ => state.settle("x", 3, &Passable::new()).unwrap(),
+            match (runs, is_other) {
+                (_, false) => state.settle("x", 2, &passes(3)).unwrap(),
+                (Runs::ReadBoth | Runs::ReadAndKeep, true) => state.settle("x", 3, &Passable::new()).unwrap(),
+                (Runs::ReadAndStrike | Runs::KeepAndStrike, true) => {
+                    state.strike("x", &[2].into()).unwrap();
+                }
             }
         }
         if step == 2 || !said[run] {
             apart[run] = None;
         }
     }
-    homes.each_ref().map(|home| match at(home).version("x", 2).map(|second| second.standing) {
+    [0, 1].map(|party| match at(&homes[party]).version("x", 2).map(|second| second.standing) {
         Some(Standing::Settled) => Some(0),
-        Some(Standing::Pending) => None,
-        _ => Some(1),
+        Some(Standing::Dropped) => Some(1),
+        Some(Standing::Pending) | None => None,
     })
 }
 
