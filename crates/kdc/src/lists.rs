@@ -234,7 +234,8 @@ impl Reader<'_> {
         Some(if differ(&|entry| format!("{:?} {}", entry.kvno, entry.record)) {
             format!(
                 "{name}: of its key {}; a server can't get its share of a key from the others, so give it a \
-                 new key that all take (tacit-kdc rotate), and then its password, or delete it if it is to go",
+                 new key that all take (tacit-kdc rotate), and then, but for krbtgt, its own (passwd, ktadd or \
+                 import-keytab), or delete it if it is to go",
                 each(&version)
             )
         } else if differ(&|entry| entry.revoked.to_string()) {

@@ -182,9 +182,13 @@ fn counts(told: &[(&str, &Told)]) -> (u64, u64) {
 /// that run; what was told is no more than what another honest party counts itself, then or later. And it is raised to the least
 /// that all others told, which is no more than what an honest one of them counts.
 ///
-/// So once nobody lies there is a next version after two runs at most that are refused. In the first one who is behind all others
+/// So once nobody lies there is a next version after two runs at most that are refused, if one party at most has lied. In the first one who is behind all others
 /// comes up to one of them: who lied before may be far behind, and so is who has an old copy of a folder. Then counts are less than
 /// this apart, and there is a next version; or just this, and all that hear it count the same from then on, durably.
+///
+/// If all others have lied, the one that hasn't may be [`MAX_BEHIND`] further with each lie, and comes nearer to them by this with each run.
+///
+/// Who lies of a name that nobody has leaves a short entry of it in the others' indexes, where they were about to keep it.
 ///
 /// Numbers are used up no faster either: each run brings the greatest count of a party that doesn't lie up by this at most, and
 /// 2^64 numbers last for 2^44 runs. Where counts are nearer nothing is written for it.

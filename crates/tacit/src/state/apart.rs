@@ -1,7 +1,7 @@
 //! What one run needs of a party's state, apart from it, so that others go on meanwhile.
 
 use super::fill::Fill;
-use super::values::{State, at};
+use super::values::{Begun, State, at};
 use super::versions::Name;
 use super::wanted::Wanted;
 use crate::error::Error;
@@ -54,8 +54,11 @@ impl State {
             let versions = told.versions.iter().filter_map(|told| version(told.number)).collect();
             names.insert(name.clone(), Name { last: known.last, versions });
         }
+        let begun = own.claims.tick();
+        own.claims.begun.insert(begun);
         drop(own);
-        Ok(Self { names, home: Some(home.clone()), ..Self::default() })
+        let begun = Some(Begun { home: home.clone(), at: begun });
+        Ok(Self { names, home: Some(home.clone()), begun, ..Self::default() })
     }
 
     /// The same anew, as the state is by now; nothing if this isn't apart from another one.

@@ -5,61 +5,72 @@
 //! they are about to, and says so itself under a *claim*: as long as it stands, no other run here says so of a
 //! version that can't count beside it. So no two honest parties settle such versions, and erase what the other needs.
 //!
-//! A claim is its run's. If that ends before the version is settled, others may still have heard what this party
-//! said, and not yet that the run has ended: the claim stays for longer than a link may be silent. It stands in the
-//! way of nothing else, as the next run begins with the same version, unless somebody lies.
+//! A claim is its run's. If that ends before the version is settled, others may still have heard what this party said, and not
+//! yet that the run has ended; whoever deviates can keep them waiting for long. So a claim that has ended stays in the way of
+//! every run that *began* before it ended. Runs that begin later aren't in its way, and needn't wait.
+//!
+//! That is enough. Say one honest party settles what a run V comes to, and another what W does. Both have claimed both. What is
+//! settled keeps the other out by itself, so the first claimed for W first and for V then, and the second the other way round. So
+//! V began at the first after W's claim there, and W at the second after V's claim there.
+//!
+//! But no run claims anything before all have begun it, since all tell the others what they have: V's claim at the second came
+//! after V began at the first, so after W's claim there, so after W began at the second, so after V's claim there. It can't be. No
+//! clock comes into it.
 
 use super::settle::Passable;
-use super::values::{Claimed, State, at};
+use super::values::{Claim, Claimed, State, at};
 use crate::error::Error;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 use tacit_store::KeptStanding as Standing;
 
 impl State {
-    /// Claims what is about to be settled, with all that its run kept, until so long after this run has ended; what
-    /// is settled needs no claim. A run that has the state to itself needs none.
+    /// Claims what is about to be settled, with all that its run kept; what is settled needs no claim. A run that has the state
+    /// to itself needs none.
     ///
     /// # Errors
-    /// [`Error::Refused`] if another run is about to settle what can't count beside it; and as [`State::settle`] would.
-    pub(super) fn claim(
-        &mut self,
-        values: &[(String, u64)],
-        passable: &Passable,
-        stays: Duration,
-    ) -> Result<(), Error> {
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it, or was since this one began; and as
+    /// [`State::settle`] would.
+    pub(super) fn claim(&mut self, values: &[(String, u64)], passable: &Passable) -> Result<(), Error> {
         let Some(home) = self.home.clone() else { return self.settled_with(values, passable).map(drop) };
-        let mut own = at(&home);
-        let values = own.settled_with(values, passable)?;
-        own.admit_claim(&values, Instant::now())?;
-        drop(own);
-        self.claimed.push(Claimed { home, values, stays });
-        Ok(())
+        // What was settled as the run began may have been replaced, and forgotten, by now; its share the run has.
+        let is_settled = |(name, number): &&(String, u64)| {
+            self.version(name, *number).is_some_and(|version| version.standing == Standing::Settled)
+        };
+        let values: Vec<_> = values.iter().filter(|value| !is_settled(value)).cloned().collect();
+        self.claim_at(home, |own| own.settled_with(&values, passable))
     }
 
-    /// Claims what is about to be put away. It ends with the run: the next one that keeps something is not to wait,
-    /// and two that put versions away do so in the order of their numbers, or not at all.
+    /// Claims what is about to be put away. Two runs that put versions away do so in the order of their numbers, or not at all.
     ///
     /// # Errors
-    /// [`Error::Refused`] if another run is about to settle what can't count beside it.
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it, or was since this one began.
     pub(super) fn claim_new(&mut self, values: Vec<(String, u64)>) -> Result<(), Error> {
         let Some(home) = self.home.clone() else { return Ok(()) };
-        at(&home).admit_claim(&values, Instant::now())?;
-        self.claimed.push(Claimed { home, values, stays: Duration::ZERO });
-        Ok(())
+        self.claim_at(home, |_| Ok(values))
     }
 
     /// Claims a version that is about to be put away after this one, in the place of all that others have left in between: no
-    /// other run here settles any of that as long as this one lasts. It ends with the run.
+    /// other run here settles any of that as long as this one lasts.
     ///
     /// # Errors
-    /// [`Error::Refused`] if another run is about to settle what can't count beside it, has, or has put something away.
+    /// [`Error::Refused`] if another run is about to settle what can't count beside it, or was since this one began, or has, or
+    /// has put something away.
     pub(super) fn claim_over(&mut self, name: &str, number: u64, next: u64) -> Result<(), Error> {
         let Some(home) = self.home.clone() else { return self.refuse_moved(name, number, next) };
-        let (mut own, values) = (at(&home), vec![(name.to_owned(), next)]);
-        own.refuse_moved(name, number, next)?;
-        own.admit_claim(&values, Instant::now())?;
+        let values = vec![(name.to_owned(), next)];
+        self.claim_at(home, |own| own.refuse_moved(name, number, next).map(|()| values))
+    }
+
+    fn claim_at(
+        &mut self,
+        home: Arc<Mutex<Self>>,
+        values: impl FnOnce(&Self) -> Result<Vec<(String, u64)>, Error>,
+    ) -> Result<(), Error> {
+        let mut own = at(&home);
+        let values = values(&own)?;
+        own.admit_claim(&values, self.begun.as_ref().map_or(0, |begun| begun.at))?;
         drop(own);
-        self.claimed.push(Claimed { home, values, stays: Duration::ZERO });
+        self.claimed.push(Claimed { home, values });
         Ok(())
     }
 
@@ -73,24 +84,30 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn admit_claim(&mut self, values: &[(String, u64)], now: Instant) -> Result<(), Error> {
-        self.claims.0.retain(|_, claim| claim.runs > 0 || claim.until.is_some_and(|until| now < until));
-        // What is settled keeps out by itself what was made without it; what isn't there yet is about to be put away.
-        let is_open = |(name, number): &&(String, u64)| {
-            // One that isn't there and not the last either was dropped so long ago that it is forgotten.
-            self.version(name, *number).map_or_else(
-                || self.names.get(name).is_none_or(|named| *number > named.last),
-                |version| version.standing == Standing::Pending,
-            )
+    /// Takes the claims of a run down that began then, or refuses them.
+    fn admit_claim(&mut self, values: &[(String, u64)], begun: u64) -> Result<(), Error> {
+        // Of those that have ended as all runs began that are under way nothing has to be known any more.
+        let oldest = self.claims.begun.first().copied().unwrap_or(u64::MAX);
+        self.claims.all.retain(|_, claim| claim.runs > 0 || claim.ended > oldest);
+        // What is settled keeps out by itself what was made without it. One that was about to be put away when it was claimed may
+        // not be there yet, nor ever where counts were raised; any other that isn't was dropped so long ago that it is forgotten.
+        let is_open = |((name, number), claim): &(&(String, u64), &Claim)| {
+            let version = self.version(name, *number).filter(|version| !version.is_void());
+            version.map_or(claim.is_new, |version| version.standing == Standing::Pending)
         };
-        let open = || self.claims.0.keys().filter(is_open);
-        let bars = |(name, number): &(String, u64)| open().find(|(other, at)| other == name && at != number);
+        let stands = |(_, claim): &(&(String, u64), &Claim)| claim.runs > 0 || claim.ended > begun;
+        let standing = || self.claims.all.iter().filter(stands).filter(is_open).map(|(value, _)| value);
+        let bars =
+            |(name, number): &(String, u64)| standing().find(|(other, at)| other == name && at != number);
         if let Some((name, number)) = values.iter().find_map(bars) {
-            let reason = format!("another run is about to settle {name}@{number}: try again in a while");
+            let reason =
+                format!("another run is about to settle {name}@{number}, or was: try again in a while");
             return Err(Error::Refused(reason));
         }
-        for value in values {
-            self.claims.0.entry(value.clone()).or_default().runs += 1;
+        for (name, number) in values {
+            let is_new = self.version(name, *number).is_none();
+            let new = Claim { is_new, ..Claim::default() };
+            self.claims.all.entry((name.clone(), *number)).or_insert(new).runs += 1;
         }
         Ok(())
     }

@@ -19,9 +19,6 @@ use tacit_program::Keep;
 use tacit_session::{At, Session, step};
 use tacit_store::KeptStanding as Standing;
 
-/// A claim stays after a run that came to nothing for so many times as long as a link may be silent.
-const STAYS: u32 = 3;
-
 /// What a party tells the others before anything is computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Message {
@@ -219,9 +216,7 @@ pub(super) fn begin(
 ) -> Result<(), Error> {
     let passable = told.passable(values);
     if told.is_any_pending(values) {
-        // A link that carries nothing for so long is lost, and this run with it.
-        let stays = STAYS * session.limits().silence;
-        state.claim(values, &passable, stays).inspect_err(|refused| session.abort(&refused.to_string()))?;
+        state.claim(values, &passable).inspect_err(|refused| session.abort(&refused.to_string()))?;
         session.barrier().map_err(|error| ended(session, error))?;
     }
     for (name, number) in values {
@@ -251,8 +246,7 @@ pub(super) fn strike(
     }
     let claimed = state.claim_over(name, number, next);
     claimed.inspect_err(|refused| session.abort(&refused.to_string()))?;
-    // Who lacks any of it may still be in the run that made it, and puts nothing away there from now on.
-    raise(session, state, name, next - 1)?;
+    // Who lacks any of it may still be in the run that made it, and puts nothing away there: that run has begun already.
     session.barrier().map_err(|error| ended(session, error))?;
     let lost = || format!("it can't strike off versions of {name}");
     state.strike(name, &left).inspect_err(|_| session.abort(&lost()))

@@ -1,7 +1,7 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
 use super::about::About;
-use super::exchange::{AllTold, Message, begin, put_away, taken};
+use super::exchange::{AllTold, Message, begin, put_away, strike, taken};
 use super::mistakes::Mistake;
 use super::residents::Residents;
 use super::values::State;
@@ -70,7 +70,8 @@ impl<'a> Keeping<'a> {
     /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party
     /// holds it against the program, and what it may be used for. Three rounds in the setup, two more each time that
     /// another run kept something just as the parties looked, and one more if some party doesn't know that all have
-    /// what the run begins with; nothing secret is sent.
+    /// what the run begins with, and for each name to be kept of which runs that broke off have left something; nothing
+    /// secret is sent.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties and with the value's name.
@@ -82,7 +83,7 @@ impl<'a> Keeping<'a> {
         let (program, Residents { state, fill, .. }) = (endpoint.compiled.program(), residents);
         let filled = fill.wanted(program).and_then(|slots| {
             let keeps = fill.keeps(program)?;
-            admit(endpoint, session, state, &keeps)?;
+            refuse_lanes(endpoint, session)?;
             Ok((slots, keeps))
         });
         let (slots, keeps) = filled.inspect_err(|refused| session.abort(&refused.to_string()))?;
@@ -115,6 +116,10 @@ impl<'a> Keeping<'a> {
         let before = next.iter().filter_map(|next| Some((next.keep.name.clone(), next.after?)));
         let begins: Vec<_> = values.iter().cloned().chain(before).collect();
         begin(session, state, &told, &begins)?;
+        for Next { keep, number, after, .. } in &next {
+            strike(session, state, &told, (&keep.name, after.unwrap_or(0)), *number)?;
+            state.admit(&keep.name).inspect_err(|refused| session.abort(&refused.to_string()))?;
+        }
         let mut shares = Vec::with_capacity(whole.len());
         for ((share, slot), (name, number)) in whole.into_iter().zip(&own.slots).zip(&values) {
             let count = state.version(name, *number).map_or(0, |version| version.about.rows() as usize);
@@ -155,17 +160,12 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// Refuses runs in which nothing is kept or read, and more versions than there may be.
-fn admit(
-    endpoint: &Endpoint,
-    session: &Session,
-    state: &State,
-    keeps: &[(Keep, Vec<u64>)],
-) -> Result<(), Error> {
+/// Refuses runs in which nothing is kept or read.
+fn refuse_lanes(endpoint: &Endpoint, session: &Session) -> Result<(), Error> {
     if session.lanes() > 1 || endpoint.parts() > 1 {
         return Err(Error::Refused("what reads or keeps values runs in one lane, and once".to_owned()));
     }
-    keeps.iter().try_for_each(|(keep, _)| state.admit(&keep.name))
+    Ok(())
 }
 
 /// The version of the value that fills each slot, from what the parties told one another.

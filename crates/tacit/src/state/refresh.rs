@@ -160,7 +160,6 @@ fn refreshed(
     stock: Option<&Stock>,
 ) -> Result<String, Error> {
     let wanted = Wanted { name: name.to_owned(), version: None, rows: Vec::new() };
-    state.admit(name)?;
     let told = AllTold::exchange(session, parties, &Message::new(state, vec![wanted.clone()], &[]), 0)?;
     told.level(session, state, name)?;
     let agreed = told.picked(&wanted).and_then(|number| {
@@ -176,6 +175,7 @@ fn refreshed(
     let share = taken(session, state, &values)?.swap_remove(0);
     begin(session, state, &told, &values)?;
     strike(session, state, &told, (name, number), about.version)?;
+    state.admit(name)?;
     let fresh = match stock {
         None => protocol.refresh(session, &share).map_err(aborted)?,
         Some(stock) => rekeyed(protocol, session, &share, stock)?,

@@ -274,6 +274,11 @@ impl Version {
     pub(super) fn is_void(&self) -> bool {
         self.standing == Standing::Dropped && self.about.session == NO_RUN
     }
+
+    /// Whether there never was one, and it only counts.
+    pub(super) fn is_nobodys(&self) -> bool {
+        self.about.kind.is_empty()
+    }
 }
 
 /// Of a version that there never was.

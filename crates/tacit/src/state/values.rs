@@ -9,7 +9,6 @@ use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
 use tacit_store::{KeptFolder, KeptStanding as Standing, KeptValue};
@@ -37,6 +36,8 @@ pub struct State {
     pub(super) claims: Claims,
     /// What this run has claimed at its home.
     pub(super) claimed: Vec<Claimed>,
+    /// When this run began there.
+    pub(super) begun: Option<Begun>,
     pub(super) mistakes: Mistakes,
 }
 
@@ -82,7 +83,11 @@ impl State {
         let mut all =
             entries.iter().map(|entry| disk::read_entry(path, entry)).collect::<Result<Vec<_>, _>>()?;
         all.sort_by(|one, other| (&one.0, one.1.about.version).cmp(&(&other.0, other.1.about.version)));
-        Ok(all.iter().map(|(_, version)| version.listed()).collect())
+        Ok(all
+            .iter()
+            .filter(|(_, version)| !version.is_nobodys())
+            .map(|(_, version)| version.listed())
+            .collect())
     }
 
     /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.
@@ -103,7 +108,8 @@ impl State {
 
     /// All that is kept and what was dropped, by name and version.
     pub fn list(&self) -> Vec<Listed> {
-        self.names.values().flat_map(|name| name.versions.values()).map(Version::listed).collect()
+        let all = self.names.values().flat_map(|name| name.versions.values());
+        all.filter(|version| !version.is_nobodys()).map(Version::listed).collect()
     }
 
     /// Drops a value (`weights@3`), or all versions of a name (`weights`): the share is wiped, and the version is
@@ -273,16 +279,45 @@ impl Version {
     }
 }
 
-/// All claims of a party, by name and version.
+/// All claims of a party.
 #[derive(Debug, Default)]
-pub(super) struct Claims(pub(super) BTreeMap<(String, u64), Claim>);
+pub(super) struct Claims {
+    /// By name and version.
+    pub(super) all: BTreeMap<(String, u64), Claim>,
+    /// When the runs began that are under way.
+    pub(super) begun: BTreeSet<u64>,
+    /// Counts the beginnings of runs and the ends of claims, by which they are told apart.
+    clock: u64,
+}
+
+impl Claims {
+    pub(super) fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Claim {
     /// The runs that have it.
     pub(super) runs: usize,
-    /// How long it stays without any.
-    pub(super) until: Option<Instant>,
+    /// When the last of those ended that have had it; 0 if none has.
+    pub(super) ended: u64,
+    /// Whether there was no such version when it was first claimed.
+    pub(super) is_new: bool,
+}
+
+/// When a run began, by its home's claims. Dropped with the run.
+#[derive(Debug)]
+pub(super) struct Begun {
+    pub(super) home: Arc<Mutex<State>>,
+    pub(super) at: u64,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        at(&self.home).claims.begun.remove(&self.at);
+    }
 }
 
 /// What one run has claimed. Dropped with the run.
@@ -290,18 +325,16 @@ pub(super) struct Claim {
 pub(super) struct Claimed {
     pub(super) home: Arc<Mutex<State>>,
     pub(super) values: Vec<(String, u64)>,
-    /// For how long after that, if its versions aren't settled by then.
-    pub(super) stays: Duration,
 }
 
 impl Drop for Claimed {
     fn drop(&mut self) {
-        let until = Some(Instant::now() + self.stays);
-        let Claims(claims) = &mut at(&self.home).claims;
+        let claims = &mut at(&self.home).claims;
+        let now = claims.tick();
         for value in &self.values {
-            if let Some(claim) = claims.get_mut(value) {
+            if let Some(claim) = claims.all.get_mut(value) {
                 claim.runs = claim.runs.saturating_sub(1);
-                claim.until = claim.until.max(until);
+                claim.ended = now;
             }
         }
     }

@@ -5,12 +5,9 @@ use crate::state::versions::Made;
 use crate::{Compiled, Fill, Local, Residents, Run};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 use tacit_program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
 
 mod refreshed;
-
-const MINUTE: Duration = Duration::from_mins(1);
 
 fn compiled(build: impl FnOnce(&mut Builder)) -> Arc<Compiled> {
     let mut builder = Builder::new();
@@ -261,74 +258,110 @@ fn old_versions_make_room_for_new_ones_where_they_are_to() {
     assert_eq!(world.read("x"), Ok(number(4)));
 }
 
-/// What a run of an honest party does, and when.
-#[derive(Clone, Copy, PartialEq)]
-enum Step {
-    /// Says that it is about to settle its version.
-    Says,
-    /// Settles it if all have said so by then, and ends; or ends without.
-    Ends,
+/// What two runs do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Runs {
+    /// One reads the second version, and the other the third, which was made without that.
+    ReadBoth,
+    /// One reads the second version, and the other puts the third one away.
+    ReadAndKeep,
+    /// One reads the second version, and the other strikes it off.
+    ReadAndStrike,
+    /// One puts the second version away, and the other strikes it off.
+    KeepAndStrike,
 }
 
-/// Two honest parties, and two runs at each: in one the party that deviates has the second version read, in the other
-/// the third. What it says to whom comes when it likes, and so it chooses the order of all steps, and which runs end
-/// before they have settled. In no order do two parties settle different versions.
+/// Two honest parties, and two runs at each: one settles the second version, and the other does what can't be beside that. What the
+/// party that deviates says to whom comes when it likes, and so it chooses the order of all steps, and which runs end
+/// before they have settled. Nobody says what he is about to do before both have begun. In no order does one party settle the
+/// second version that the other one erases.
 #[test]
 fn two_runs_that_are_told_different_things_settle_one_version() {
     let kept = World::new(&["x"], &[1]);
     let states = [&kept.states[0], &kept.states[2]];
-    // Each has two steps, and comes twice in an order.
-    let runs = [(0, 2), (1, 2), (0, 3), (1, 3)];
-    let mut orders = vec![Vec::new()];
-    for _ in 0..8 {
-        let longer = |order: &Vec<usize>| -> Vec<Vec<usize>> {
-            let is_left = |run: &usize| order.iter().filter(|one| *one == run).count() < 2;
-            (0..4).filter(is_left).map(|run| [&order[..], &[run]].concat()).collect()
-        };
-        orders = orders.iter().flat_map(longer).collect();
-    }
-    assert_eq!(orders.len(), 2520);
-    let mut settled_by_all = [0; 2];
-    for (order, lost) in orders.iter().flat_map(|order| [0b0000, 0b0110, 0b1001].map(|lost| (order, lost))) {
-        let homes = states.map(|state| {
-            let mut home = State::new();
-            for version in 1..4 {
-                home.put(made(state, &["x"], version)).unwrap();
+    let mut drawn = 1_u64;
+    let mut draw = |below: usize| {
+        drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (drawn >> 33) as usize % below
+    };
+    for runs in [Runs::ReadBoth, Runs::ReadAndKeep, Runs::ReadAndStrike, Runs::KeepAndStrike] {
+        let mut done_by_all = [0; 2];
+        for _ in 0..6000 {
+            // Each run of each party begins, says what it is about to do, and does that or ends without.
+            let (mut order, lost) = (Vec::new(), draw(16));
+            let mut steps = [0; 4];
+            while order.len() < 12 {
+                let run = draw(4);
+                if steps[run] < 3 && (steps[run] == 0 || steps[run ^ 1] > 0) {
+                    order.push((run, steps[run]));
+                    steps[run] += 1;
+                }
             }
-            Arc::new(Mutex::new(home))
-        });
-        let begun = |(party, _): (usize, u64)| {
-            Some(State::apart(&homes[party], reader("x").program(), &Fill::new()).unwrap())
-        };
-        let mut apart = runs.map(begun);
-        let mut said = [false; 4];
-        for (place, &run) in order.iter().enumerate() {
-            let (_, version) = runs[run];
-            let passable = if version == 2 { passes(3) } else { Passable::new() };
-            let step = if order[..place].contains(&run) { Step::Ends } else { Step::Says };
-            let Some(state) = &mut apart[run] else { continue };
-            if step == Step::Says {
-                said[run] = state.claim(&[("x".to_owned(), version)], &passable, MINUTE).is_ok();
-            } else if said[run] && said[run ^ 1] && lost >> run & 1 == 0 {
-                state.settle("x", version, &passable).unwrap();
-            }
-            if step == Step::Ends || !said[run] {
-                apart[run] = None;
+            let done = played(states, runs, &order, lost);
+            let counts = [0, 1].map(|run| done.iter().filter(|done| **done == Some(run)).count());
+            assert!(counts.contains(&0), "{runs:?}: {order:?}, lost {lost:04b}");
+            for (all, count) in done_by_all.iter_mut().zip(counts) {
+                *all += usize::from(count == 2);
             }
         }
-        let counts = |version: u64| {
-            let settled = |home: &&Arc<Mutex<State>>| {
-                at(home).version("x", version).is_some_and(|one| one.standing == Standing::Settled)
+        assert!(done_by_all.iter().all(|all| *all > 0), "{runs:?}: {done_by_all:?}");
+    }
+}
+
+/// Which of the two runs' ends each of the two parties has come to, if any. Runs 0 and 1 are the first one at each party.
+fn played(states: [&State; 2], runs: Runs, order: &[(usize, usize)], lost: usize) -> [Option<usize>; 2] {
+    let homes = states.map(|state| {
+        let mut home = State::new();
+        let versions = match runs {
+            Runs::ReadBoth => 1..=3,
+            Runs::ReadAndKeep | Runs::ReadAndStrike => 1..=2,
+            Runs::KeepAndStrike => 1..=1,
+        };
+        for version in versions {
+            home.put(made(state, &["x"], version)).unwrap();
+        }
+        Arc::new(Mutex::new(home))
+    });
+    let mut apart = [None, None, None, None];
+    let mut said = [false; 4];
+    for &(run, step) in order {
+        let (party, is_other) = (run % 2, run >= 2);
+        if step == 0 {
+            apart[run] = Some(State::apart(&homes[party], reader("x").program(), &Fill::new()).unwrap());
+            continue;
+        }
+        let Some(state) = &mut apart[run] else { continue };
+        let value = |number| ("x".to_owned(), number);
+        if step == 1 {
+            let mut keeps = |number| {
+                let made = made(states[party], &["x"], number);
+                state.claim_new(vec![value(number)]).and_then(|()| state.put(made)).is_ok()
             };
-            homes.iter().filter(settled).count()
-        };
-        let [second, third] = [counts(2), counts(3)];
-        assert!(second == 0 || third == 0, "{order:?}, lost {lost:04b}");
-        for (all, count) in settled_by_all.iter_mut().zip([second, third]) {
-            *all += usize::from(count == 2);
+            said[run] = match (runs, is_other) {
+                (Runs::KeepAndStrike, false) => keeps(2),
+                (_, false) => state.claim(&[value(2)], &passes(3)).is_ok(),
+                (Runs::ReadBoth, true) => state.claim(&[value(3)], &Passable::new()).is_ok(),
+                (Runs::ReadAndKeep, true) => keeps(3),
+                (Runs::ReadAndStrike | Runs::KeepAndStrike, true) => state.claim_over("x", 1, 3).is_ok(),
+            };
+        } else if said[run] && said[run ^ 1] && lost >> run & 1 == 0 {
+            match (runs, is_other) {
+                (_, false) => state.settle("x", 2, &passes(3)).unwrap(),
+                (Runs::ReadBoth | Runs::ReadAndKeep, true) => state.settle("x", 3, &Passable::new()).unwrap(),
+                (Runs::ReadAndStrike | Runs::KeepAndStrike, true) => {
+                    state.strike("x", &[2].into()).unwrap();
+                }
+            }
+        }
+        if step == 2 || !said[run] {
+            apart[run] = None;
         }
     }
-    assert!(settled_by_all.iter().all(|all| *all > 0), "{settled_by_all:?}");
+    [0, 1].map(|party| match at(&homes[party]).version("x", 2).map(|second| second.standing) {
+        Some(Standing::Settled) => Some(0),
+        Some(Standing::Dropped) => Some(1),
+        Some(Standing::Pending) | None => None,
+    })
 }
 
 /// A run that put the third version away is under way at one party, and hears there that all have. Nobody settles the second
@@ -359,7 +392,7 @@ fn nobody_settles_what_some_party_may_be_about_to_pass_over() {
     }
 }
 
-/// Runs of one version share it, one that is settled is in nobody's way, and what a lost run has said binds for a while.
+/// Runs of one version share it, one that is settled is in nobody's way, and what a lost run has said binds who began before that.
 #[test]
 fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
     let mut world = stuck();
@@ -367,20 +400,43 @@ fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
     let apart = || State::apart(&home, reader("x").program(), &Fill::new()).unwrap();
     let (second, third) = ([("x".to_owned(), 2)], [("x".to_owned(), 3)]);
     let [mut one, mut other, mut late] = [(); 3].map(|()| apart());
-    one.claim(&second, &passes(3), MINUTE).unwrap();
-    other.claim(&second, &passes(3), MINUTE).unwrap();
+    one.claim(&second, &passes(3)).unwrap();
+    other.claim(&second, &passes(3)).unwrap();
+    let mut between = apart();
     drop((one, other));
-    let refused = late.claim(&third, &Passable::new(), MINUTE).unwrap_err().to_string();
-    assert!(refused.contains("another run is about to settle x@2"), "{refused}");
-    let after = |seconds| Instant::now() + Duration::from_secs(seconds);
-    at(&home).admit_claim(&third, after(50)).unwrap_err();
-    // A minute later its run has ended everywhere; and who comes first then goes first.
-    at(&home).admit_claim(&third, after(61)).unwrap();
-    late.claim(&second, &passes(3), MINUTE).unwrap_err();
+    for begun in [&mut late, &mut between] {
+        let refused = begun.claim(&third, &Passable::new()).unwrap_err().to_string();
+        assert!(refused.contains("another run is about to settle x@2"), "{refused}");
+        begun.claim_new(third.to_vec()).unwrap_err();
+        begun.claim_over("x", 1, 4).unwrap_err();
+    }
+    // One that begins now isn't told what those were told; and who comes first then goes first.
+    let mut next = apart();
+    next.claim(&third, &Passable::new()).unwrap();
+    late.claim(&second, &passes(3)).unwrap_err();
     at(&home).settle("x", 3, &Passable::new()).unwrap();
     apart().claim_new(vec![("x".to_owned(), 4)]).unwrap();
-    let refused = late.claim(&second, &passes(3), MINUTE).unwrap_err().to_string();
+    let refused = late.claim(&second, &passes(3)).unwrap_err().to_string();
     assert!(refused.contains("another run has kept x@3 meanwhile"), "{refused}");
+    // Nothing has to be known any more of claims that ended before all runs began that are under way.
+    drop((late, between, next));
+    apart().claim_new(vec![("x".to_owned(), 5)]).unwrap();
+    assert_eq!(at(&home).claims.all.len(), 1);
+    assert!(at(&home).claims.begun.is_empty());
+}
+
+/// A run has claimed the fourth version over what others left, and counts are raised beyond that: it may still strike those off.
+#[test]
+fn a_claim_on_what_never_comes_stays() {
+    for last in [4, 9] {
+        let mut world = stuck();
+        let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
+        let [mut strikes, mut reads] =
+            [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+        strikes.claim_over("x", 1, 4).unwrap();
+        at(&home).raise("x", last).unwrap();
+        reads.claim(&[("x".to_owned(), 2)], &passes(3)).unwrap_err();
+    }
 }
 
 /// Nor is one that was dropped so long ago that nothing is known of it.
@@ -388,12 +444,13 @@ fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
 fn a_claim_on_what_is_forgotten_is_in_nobodys_way() {
     let mut world = stuck();
     let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
-    let mut reads = State::apart(&home, reader("x").program(), &Fill::new()).unwrap();
-    reads.claim(&[("x".to_owned(), 2)], &passes(3), MINUTE).unwrap();
+    let [mut reads, mut other] =
+        [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+    reads.claim(&[("x".to_owned(), 2)], &passes(3)).unwrap();
     let third = [("x".to_owned(), 3)];
-    at(&home).admit_claim(&third, Instant::now()).unwrap_err();
+    other.claim(&third, &Passable::new()).unwrap_err();
     at(&home).names.get_mut("x").unwrap().versions.remove(&2);
-    at(&home).admit_claim(&third, Instant::now()).unwrap();
+    other.claim(&third, &Passable::new()).unwrap();
 }
 
 /// A run puts nothing away where another one is about to settle what can't count beside it; the next one does at once.
@@ -409,6 +466,7 @@ fn nothing_is_put_away_beside_what_is_about_to_be_settled() {
     world.run(&program, &[number(2)]).map(drop).unwrap_err();
     assert!(at(&homes[0]).version("x", 2).is_none());
     drop(other);
+    world.states.clear();
     world.states = homes.iter().map(apart).collect();
     world.run(&program, &[number(3)]).unwrap();
     assert_eq!(world.read("x"), Ok(number(3)));
