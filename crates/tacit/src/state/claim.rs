@@ -40,7 +40,8 @@ impl State {
         self.claim_at(home, |own| own.settled_with(&values, passable))
     }
 
-    /// Claims what is about to be put away. Two runs that put versions away do so in the order of their numbers, or not at all.
+    /// Claims what is about to be put away. Two runs that put versions away do so in the order of their numbers, or not at all; that
+    /// they put no two away under one number is since runs that keep something take turns, at each party.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run is about to settle what can't count beside it, or was since this one began.
@@ -50,7 +51,7 @@ impl State {
     }
 
     /// Claims a version that is about to be put away after this one, in the place of all that others have left in between: no
-    /// other run here settles any of that as long as this one lasts.
+    /// other run here settles any of that as long as this one lasts, nor one that began before this one's end.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run is about to settle what can't count beside it, or was since this one began, or has, or
@@ -76,12 +77,17 @@ impl State {
 
     /// Refuses what a run goes on that was told of a name as it was before something was settled or put away.
     fn refuse_moved(&self, name: &str, number: u64, next: u64) -> Result<(), Error> {
-        let Some(known) = self.names.get(name) else { return Ok(()) };
-        let mut later = known.versions.range(number + 1..).map(|(_, later)| later.standing);
-        if known.last >= next || later.any(|standing| standing == Standing::Settled) {
+        let is_there = self.names.get(name).is_some_and(|known| known.last >= next);
+        if is_there || self.is_settled_after(name, number) {
             return Err(Error::Refused(format!("another run has kept {name} meanwhile")));
         }
         Ok(())
+    }
+
+    /// Whether a later version of a name is settled here.
+    fn is_settled_after(&self, name: &str, number: u64) -> bool {
+        let Some(known) = self.names.get(name) else { return false };
+        known.versions.range(number + 1..).any(|(_, later)| later.standing == Standing::Settled)
     }
 
     /// Takes the claims of a run down that began then, or refuses them.
@@ -90,10 +96,12 @@ impl State {
         let oldest = self.claims.begun.first().copied().unwrap_or(u64::MAX);
         self.claims.all.retain(|_, claim| claim.runs > 0 || claim.ended > oldest);
         // What is settled keeps out by itself what was made without it. One that was about to be put away when it was claimed may
-        // not be there yet, nor ever where counts were raised; any other that isn't was dropped so long ago that it is forgotten.
-        let is_open = |((name, number), claim): &(&(String, u64), &Claim)| {
-            let version = self.version(name, *number).filter(|version| !version.is_void());
-            version.map_or(claim.is_new, |version| version.standing == Standing::Pending)
+        // not be there yet, nor ever where counts were raised; any other that isn't, or before one that is settled, was dropped so
+        // long ago that it is forgotten.
+        let is_open = |((name, number), claim): &(&(String, u64), &Claim)| match self.version(name, *number) {
+            None => claim.is_new && !self.is_settled_after(name, *number),
+            Some(version) if version.is_void() => claim.is_new,
+            Some(version) => version.standing == Standing::Pending,
         };
         let stands = |(_, claim): &(&(String, u64), &Claim)| claim.runs > 0 || claim.ended > begun;
         let standing = || self.claims.all.iter().filter(stands).filter(is_open).map(|(value, _)| value);

@@ -453,6 +453,24 @@ fn a_claim_on_what_is_forgotten_is_in_nobodys_way() {
     other.claim(&third, &Passable::new()).unwrap();
 }
 
+/// So is one that was about to be put away, and was, once later ones have taken its place and it is forgotten.
+#[test]
+fn a_claim_on_what_was_put_away_and_is_forgotten_is_in_nobodys_way() {
+    let mut world = stuck();
+    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
+    let [mut keeps, mut late] =
+        [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+    keeps.claim_new(vec![("x".to_owned(), 4)]).unwrap();
+    late.claim_new(vec![("x".to_owned(), 5)]).unwrap_err();
+    let mut home = at(&home);
+    home.names.get_mut("x").unwrap().versions.remove(&3);
+    let mut fifth = home.names["x"].versions[&2].clone();
+    fifth.standing = Standing::Settled;
+    home.names.get_mut("x").unwrap().versions.insert(5, fifth);
+    drop(home);
+    late.claim_new(vec![("x".to_owned(), 6)]).unwrap();
+}
+
 /// A run puts nothing away where another one is about to settle what can't count beside it; the next one does at once.
 #[test]
 fn nothing_is_put_away_beside_what_is_about_to_be_settled() {
