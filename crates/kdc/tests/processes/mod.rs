@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tacit_kdc::admin::{self, Origin};
@@ -42,7 +43,10 @@ impl Realm {
     /// A realm that serves, and has krbtgt; with fresh shares of its keys every so many seconds, if not 0.
     pub(crate) fn new(enctype: Enctype, sessions: Sessions, refresh_every: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = 20_000 + (std::process::id() % 1000 * 10) as u16;
+        // Tests of one process run side by side.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = std::process::id() % 250 * 4 + NEXT.fetch_add(1, Ordering::Relaxed) % 4;
+        let port = 20_000 + 10 * number as u16;
         admin::init(&folder.path().join("realm"), REALM, (enctype, sessions), ["127.0.0.1"; 2], port)
             .unwrap();
         // Programs of many requests take minutes to compile.
