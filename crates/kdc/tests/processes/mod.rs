@@ -42,9 +42,9 @@ pub(crate) struct Realm {
 impl Realm {
     /// A realm that serves, and has krbtgt; with fresh shares of its keys every so many seconds, if not 0.
     pub(crate) fn new(enctype: Enctype, sessions: Sessions, refresh_every: i64) -> Self {
-        let folder = tempfile::tempdir().unwrap();
         // Tests of one process run side by side.
         static NEXT: AtomicU32 = AtomicU32::new(0);
+        let folder = tempfile::tempdir().unwrap();
         let number = std::process::id() % 250 * 4 + NEXT.fetch_add(1, Ordering::Relaxed) % 4;
         let port = 20_000 + 10 * number as u16;
         admin::init(&folder.path().join("realm"), REALM, (enctype, sessions), ["127.0.0.1"; 2], port)
