@@ -8,9 +8,10 @@
 //!
 //! Docs: decision 51 in `docs/adr`.
 
+use super::lock::locked;
 use super::server::Server;
 use crate::error::Error;
-use meeting::{Meeting, Teller, lock};
+use meeting::{Meeting, Teller};
 use roll::Roll;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ impl Batcher {
     pub fn turn(&self) -> Turn<'_> {
         let waits = |taken: &mut usize| *taken >= self.bounds.batches;
         let mut taken =
-            self.changed.wait_while(lock(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait_while(locked(&self.taken), waits).unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
         Turn(self)
     }
@@ -87,7 +88,7 @@ pub struct Turn<'b>(&'b Batcher);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.taken) -= 1;
+        *locked(&self.0.taken) -= 1;
         self.0.changed.notify_one();
     }
 }
@@ -132,6 +133,9 @@ impl<S: Service> Drop for Request<'_, S> {
         self.meeting.leave();
     }
 }
+
+/// What names each step that is wanted, by its request's number.
+type Marks = BTreeMap<usize, [u8; 32]>;
 
 /// Steps of one kind that run together, each with its request's number.
 type Group<S> = Vec<(usize, <S as Service>::Step)>;
@@ -187,7 +191,8 @@ impl Turn<'_> {
             }
             let wanted = still_wanted(service, meeting, wanted);
             let name = format!("{} {round}", batch.name);
-            let own = wanted.iter().map(|(number, step)| (*number, told(step))).collect();
+            let marks: Marks = wanted.iter().map(|(number, step)| (*number, step.mark())).collect();
+            let own = wanted.iter().map(|(number, step)| (*number, told(&marks[number], step))).collect();
             let alike = match self.0.roll.call(format!("{name} roll"), &own, batch.requests) {
                 Ok((alike, report)) => {
                     service.has_called(&report, own.len());
@@ -203,18 +208,20 @@ impl Turn<'_> {
                 wanted.into_iter().partition(|(number, _)| alike.contains(number));
             meeting.tell(differ.into_keys().map(|number| (number, Err(DIFFER.to_owned()))));
             goes_on = agreed.values().any(|step| !step.is_last());
-            self.run_all(service, meeting, &name, groups(agreed, S::Step::kind, self.0.bounds.together));
+            let groups = groups(agreed, S::Step::kind, self.0.bounds.together);
+            let tagged = |group: Group<S>| (tag(&name, &group, &marks), group);
+            self.run_all(service, meeting, groups.into_iter().map(tagged).collect());
         }
     }
 
-    /// Runs groups, a few at a time, in the same order at all parties.
-    fn run_all<S: Service>(&self, service: &S, meeting: &Meeting<S>, name: &str, groups: Vec<Group<S>>) {
+    /// Runs groups, each under its tag, a few at a time, in the same order at all parties.
+    fn run_all<S: Service>(&self, service: &S, meeting: &Meeting<S>, groups: Vec<(String, Group<S>)>) {
         let others = groups.len().min(self.0.bounds.runs).saturating_sub(1);
         let groups = Mutex::new(groups.into_iter());
         let work = || {
             loop {
-                let Some(group) = lock(&groups).next() else { return };
-                run_group(service, meeting, tag(name, &group), group);
+                let Some((tag, group)) = locked(&groups).next() else { return };
+                run_group(service, meeting, tag, group);
             }
         };
         thread::scope(|scope| {
@@ -233,21 +240,24 @@ const DIFFER: &str = "the parties don't want the same of this request";
 const OVER: &str = "nothing more runs for this batch of requests";
 
 /// What a roll tells of a step: that all parties want it, and whether another round may follow.
-fn told(step: &impl Step) -> u64 {
-    let hash = Sha256::new_with_prefix(step.mark()).chain_update([u8::from(step.is_last())]).finalize();
-    hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+fn told(mark: &[u8; 32], step: &impl Step) -> u64 {
+    short(Sha256::new_with_prefix(mark).chain_update([u8::from(step.is_last())]))
 }
 
 /// The tag of a group's run. It has which steps of which requests these are: parties whose groups differ, such as by other bounds,
 /// meet in no run.
-fn tag<S: Step>(name: &str, group: &[(usize, S)]) -> String {
+fn tag<T>(name: &str, group: &[(usize, T)], marks: &Marks) -> String {
     let mut hash = Sha256::new();
-    for (number, step) in group {
+    for (number, _) in group {
         hash.update(number.to_le_bytes());
-        hash.update(step.mark());
+        hash.update(marks[number]);
     }
-    let which = hash.finalize().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    format!("{name} {which:016x}")
+    format!("{name} {:016x}", short(hash))
+}
+
+/// 64 bits of a hash.
+fn short(hash: Sha256) -> u64 {
+    hash.finalize().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// What this party still runs of what is wanted; the rest is told why not.

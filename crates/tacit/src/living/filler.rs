@@ -3,6 +3,7 @@
 //!
 //! Docs: decision 58 in `docs/adr`.
 
+use super::lock::locked;
 use super::serving::Serving;
 use crate::error::Error;
 use crate::filling::{Filling, by_fullness, fill_as, stocked, unused};
@@ -13,7 +14,7 @@ use crate::registry::Chosen;
 use crate::report::{Report, Run};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tacit_engine::supply::{Stock, SupplyKind};
 use tacit_engine::{Observer, Protocol};
@@ -164,10 +165,6 @@ impl Filler {
             surplus.clear();
         }
     }
-}
-
-fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows how far a filling is, and says whether it goes on.

@@ -32,6 +32,7 @@ mod control;
 mod desk;
 mod filler;
 mod gauges;
+mod lock;
 mod order;
 mod quota;
 mod server;

@@ -1,8 +1,9 @@
 //! Where requests that came together wait for one another.
 
 use super::service::Service;
+use crate::living::lock::locked;
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What a step of one request comes to.
 pub(super) type Outcome<S> = Result<<S as Service>::Outcome, String>;
@@ -30,7 +31,7 @@ pub(super) struct Teller<'a, S: Service>(pub(super) &'a Meeting<S>);
 
 impl<S: Service> Drop for Teller<'_, S> {
     fn drop(&mut self) {
-        lock(&self.0.seats).is_over = true;
+        locked(&self.0.seats).is_over = true;
         self.0.tells.notify_all();
     }
 }
@@ -44,18 +45,18 @@ impl<S: Service> Meeting<S> {
     /// What all requests want that aren't answered yet; nothing if all are.
     pub(super) fn all_wanted(&self) -> BTreeMap<usize, S::Step> {
         let waits = |seats: &mut Seats<S>| seats.wanted.len() < seats.left;
-        let seats = lock(&self.seats);
+        let seats = locked(&self.seats);
         let mut seats = self.wants.wait_while(seats, waits).unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut seats.wanted)
     }
 
     pub(super) fn tell(&self, outcomes: impl Iterator<Item = (usize, Outcome<S>)>) {
-        lock(&self.seats).told.extend(outcomes);
+        locked(&self.seats).told.extend(outcomes);
         self.tells.notify_all();
     }
 
     pub(super) fn want(&self, number: usize, step: S::Step) -> Outcome<S> {
-        let mut seats = lock(&self.seats);
+        let mut seats = locked(&self.seats);
         seats.wanted.insert(number, step);
         self.wants.notify_one();
         let waits = |seats: &mut Seats<S>| !seats.is_over && !seats.told.contains_key(&number);
@@ -65,11 +66,7 @@ impl<S: Service> Meeting<S> {
 
     /// A request is answered.
     pub(super) fn leave(&self) {
-        lock(&self.seats).left -= 1;
+        locked(&self.seats).left -= 1;
         self.wants.notify_one();
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
