@@ -224,7 +224,7 @@ impl Programs {
         build.finish()
     }
 
-    /// All servers tell all of them as many bits.
+    /// All servers tell all of them a part of their lists.
     fn tell_lists(&self, build: &mut Builder) -> Result<(), ProgramError> {
         for party in &self.parties {
             let told = build.input(party, "list", Dtype::Bool, &[8 * TOLD], None)?;

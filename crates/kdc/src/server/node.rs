@@ -7,7 +7,6 @@ use crate::order::{self, AdminKey, Change, NEXT_KVNO, Order};
 use crate::programs::{Programs, RECORD, Task, given, rows, to_bits, to_bytes, together, wipe};
 use crate::realm::{Principals, Settings};
 use crate::took::Took;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -40,16 +39,6 @@ pub(crate) struct Step {
     pub(crate) records: Vec<String>,
     /// Those on which its request relies by now: these, those of earlier steps, and that of a ticket's client.
     pub(crate) relies_on: BTreeSet<String>,
-}
-
-impl Step {
-    /// What names a step among all.
-    pub(crate) fn hash(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(format!("{:?} {:?} ", self.task, self.records));
-        hash.update(Zeroizing::new(self.public.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>()));
-        hash.finalize().into()
-    }
 }
 
 #[cfg(test)]
