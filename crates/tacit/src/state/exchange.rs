@@ -225,13 +225,14 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Strikes off what runs that broke off have left of a name after the version that this one begins with, before it puts the next
-/// one away: else they would pile up where runs break off again and again. If there is anything, all wait until all others have
-/// [made sure](State::claim_over) that it never counts: one round more.
+/// Makes room for the next version of a name, before it is put away after the one that this run begins with: what runs that broke
+/// off have left is struck off, or it would pile up where runs break off again and again. If there is anything, all wait until all
+/// others have [made sure](State::claim_over) that it never counts: one round more.
 ///
 /// # Errors
-/// [`Error::Refused`] if another run is about to settle any of it, or has; [`Error::Store`].
-pub(super) fn strike(
+/// [`Error::Refused`] if another run is about to settle any of it, or has, and if there are as many versions as there may be;
+/// [`Error::Store`].
+pub(super) fn make_room(
     session: &mut Session,
     state: &mut State,
     told: &AllTold<'_>,
@@ -241,15 +242,15 @@ pub(super) fn strike(
     let mut left = told.left(name, number);
     // What is told of others may be anything.
     left.retain(|later| *later < next);
-    if left.is_empty() {
-        return Ok(());
+    if !left.is_empty() {
+        let claimed = state.claim_over(name, number, next);
+        claimed.inspect_err(|refused| session.abort(&refused.to_string()))?;
+        // Who lacks any of it may still be in the run that made it, and puts nothing away there: that run has begun already.
+        session.barrier().map_err(|error| ended(session, error))?;
+        let lost = || format!("it can't strike off versions of {name}");
+        state.strike(name, &left).inspect_err(|_| session.abort(&lost()))?;
     }
-    let claimed = state.claim_over(name, number, next);
-    claimed.inspect_err(|refused| session.abort(&refused.to_string()))?;
-    // Who lacks any of it may still be in the run that made it, and puts nothing away there: that run has begun already.
-    session.barrier().map_err(|error| ended(session, error))?;
-    let lost = || format!("it can't strike off versions of {name}");
-    state.strike(name, &left).inspect_err(|_| session.abort(&lost()))
+    state.admit(name).inspect_err(|refused| session.abort(&refused.to_string()))
 }
 
 /// Has this party count so many versions of a name at least ([`State::raise`]), or ends the session.

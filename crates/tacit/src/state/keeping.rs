@@ -1,7 +1,7 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
 use super::about::About;
-use super::exchange::{AllTold, Message, begin, put_away, strike, taken};
+use super::exchange::{AllTold, Message, begin, make_room, put_away, taken};
 use super::mistakes::Mistake;
 use super::residents::Residents;
 use super::values::State;
@@ -117,8 +117,7 @@ impl<'a> Keeping<'a> {
         let begins: Vec<_> = values.iter().cloned().chain(before).collect();
         begin(session, state, &told, &begins)?;
         for Next { keep, number, after, .. } in &next {
-            strike(session, state, &told, (&keep.name, after.unwrap_or(0)), *number)?;
-            state.admit(&keep.name).inspect_err(|refused| session.abort(&refused.to_string()))?;
+            make_room(session, state, &told, (&keep.name, after.unwrap_or(0)), *number)?;
         }
         let mut shares = Vec::with_capacity(whole.len());
         for ((share, slot), (name, number)) in whole.into_iter().zip(&own.slots).zip(&values) {

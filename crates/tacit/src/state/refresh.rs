@@ -6,7 +6,7 @@
 //! is where MACs move to the key of another epoch: a value is under one key at a time, whatever happens.
 
 use super::about::About;
-use super::exchange::{AllTold, Message, begin, put_away, strike, taken};
+use super::exchange::{AllTold, Message, begin, make_room, put_away, taken};
 use super::values::State;
 use super::wanted::Wanted;
 use crate::deployment::Seat;
@@ -174,8 +174,7 @@ fn refreshed(
     let values = [(name.to_owned(), number)];
     let share = taken(session, state, &values)?.swap_remove(0);
     begin(session, state, &told, &values)?;
-    strike(session, state, &told, (name, number), about.version)?;
-    state.admit(name)?;
+    make_room(session, state, &told, (name, number), about.version)?;
     let fresh = match stock {
         None => protocol.refresh(session, &share).map_err(aborted)?,
         Some(stock) => rekeyed(protocol, session, &share, stock)?,
