@@ -392,14 +392,25 @@ fn nobody_settles_what_some_party_may_be_about_to_pass_over() {
     }
 }
 
+/// A run that reads `x`, at this party.
+fn run_of(home: &Arc<Mutex<State>>) -> State {
+    State::apart(home, reader("x").program(), &Fill::new()).unwrap()
+}
+
+/// The first party of a world, and so many runs there.
+fn runs_of<const RUNS: usize>(world: &mut World) -> (Arc<Mutex<State>>, [State; RUNS]) {
+    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
+    let runs = [(); RUNS].map(|()| run_of(&home));
+    (home, runs)
+}
+
 /// Runs of one version share it, one that is settled is in nobody's way, and what a lost run has said binds who began before that.
 #[test]
 fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
     let mut world = stuck();
-    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
-    let apart = || State::apart(&home, reader("x").program(), &Fill::new()).unwrap();
+    let (home, [mut one, mut other, mut late]) = runs_of(&mut world);
+    let apart = || run_of(&home);
     let (second, third) = ([("x".to_owned(), 2)], [("x".to_owned(), 3)]);
-    let [mut one, mut other, mut late] = [(); 3].map(|()| apart());
     one.claim(&second, &passes(3)).unwrap();
     other.claim(&second, &passes(3)).unwrap();
     let mut between = apart();
@@ -430,9 +441,7 @@ fn a_claim_is_in_the_way_of_another_version_alone_and_ends() {
 fn a_claim_on_what_never_comes_stays() {
     for last in [4, 9] {
         let mut world = stuck();
-        let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
-        let [mut strikes, mut reads] =
-            [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+        let (home, [mut strikes, mut reads]) = runs_of(&mut world);
         strikes.claim_over("x", 1, 4).unwrap();
         at(&home).raise("x", last).unwrap();
         reads.claim(&[("x".to_owned(), 2)], &passes(3)).unwrap_err();
@@ -443,9 +452,7 @@ fn a_claim_on_what_never_comes_stays() {
 #[test]
 fn a_claim_on_what_is_forgotten_is_in_nobodys_way() {
     let mut world = stuck();
-    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
-    let [mut reads, mut other] =
-        [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+    let (home, [mut reads, mut other]) = runs_of(&mut world);
     reads.claim(&[("x".to_owned(), 2)], &passes(3)).unwrap();
     let third = [("x".to_owned(), 3)];
     other.claim(&third, &Passable::new()).unwrap_err();
@@ -457,9 +464,7 @@ fn a_claim_on_what_is_forgotten_is_in_nobodys_way() {
 #[test]
 fn a_claim_on_what_was_put_away_and_is_forgotten_is_in_nobodys_way() {
     let mut world = stuck();
-    let home = Arc::new(Mutex::new(world.states.swap_remove(0)));
-    let [mut keeps, mut late] =
-        [(); 2].map(|()| State::apart(&home, reader("x").program(), &Fill::new()).unwrap());
+    let (home, [mut keeps, mut late]) = runs_of(&mut world);
     keeps.claim_new(vec![("x".to_owned(), 4)]).unwrap();
     late.claim_new(vec![("x".to_owned(), 5)]).unwrap_err();
     let mut home = at(&home);
