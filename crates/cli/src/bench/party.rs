@@ -136,11 +136,14 @@ impl Bench {
     /// The declared cost of a lane: of all its parts, one after another.
     pub(crate) fn lane_cost(&self, lane: &LaneWork) -> Result<Cost, Error> {
         let cost = lane.work.stream.price(&self.spec.protocol, &self.spec.parties, self.spec.lanes)?;
+        if self.filling.is_none() {
+            return Ok(cost);
+        }
         // What is drawn from a store isn't made in the run, and operands without a range take nothing else ahead.
-        let sent = |phase: Phase| phase != Phase::Offline || self.filling.is_none();
         let mut all = Cost::default();
+        let ahead = |phase: &Phase| *phase == Phase::Offline;
         cost.phases()
-            .filter(|(phase, _)| sent(*phase))
+            .filter(|(phase, _)| !ahead(phase))
             .for_each(|(phase, cost)| all.add_times(phase, cost, 1));
         Ok(all)
     }
