@@ -146,8 +146,8 @@ fn subset_sums(
 }
 
 /// `z_0` and `z_1`: sums of fresh vectors, which each party draws and sends the others, as much as there is to refresh by each
-/// link. No key makes these, so they are as good under information-theoretic zero-sharing. A hash of the sums is compared, and a coin's
-/// stream is added.
+/// link. No key makes these, so they are as good under information-theoretic zero-sharing. A hash of the sums is compared, and a
+/// coin's stream is added.
 fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
     let mut digest = Sha256::new_with_prefix(b"tacit refresh 1");
     let mut sums = [0, 1].map(|_| Buffer::new(bytes_of(shape.domain, shape.cols)));

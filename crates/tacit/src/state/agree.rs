@@ -175,18 +175,20 @@ fn counts(told: &[(&str, &Told)]) -> (u64, u64) {
 /// Versions that a party may know of beyond those that another does: runs that ended before the other noted theirs. Without a
 /// bound one run with a party that lies would use up all numbers.
 ///
-/// With it, nobody brings two parties that don't lie further apart than this, however many runs he breaks off and whatever he
-/// tells, unless a folder is put back as it was before. A party's count never falls, and grows in three ways.
+/// With it, nobody brings two parties that don't lie further apart than this, however many runs are broken off and whatever is
+/// told, unless a folder is put back as it was before. A party's count never falls, and grows in three ways.
 ///
 /// By a version that it puts away, or where it is [`raised`], it comes to this much more at most than the least that was told in
 /// that run; what was told is no more than what another honest party counts itself, then or later. And it is raised to the least
 /// that all others told, which is no more than what an honest one of them counts.
 ///
-/// So once nobody lies there is a next version after two runs at most that are refused, if one party at most has lied. In the first one who is behind all others
-/// comes up to one of them: who lied before may be far behind, and so is who has an old copy of a folder. Then counts are less than
-/// this apart, and there is a next version; or just this, and all that hear it count the same from then on, durably.
+/// So once nobody lies there is a next version after two runs at most that are refused, if one party at most has lied. In the
+/// first one who is behind all others comes up to one of them: who lied before may be far behind, and so is who has an old copy
+/// of a folder. Then counts are less than this apart, and there is a next version; or just this, and all that hear it count the
+/// same from then on, durably.
 ///
-/// If all others have lied, the one that hasn't may be [`MAX_BEHIND`] further with each lie, and comes nearer to them by this with each run.
+/// If all others have lied, the one that hasn't may be [`MAX_BEHIND`] further with each lie, and comes nearer to them by this with
+/// each run.
 ///
 /// Who lies of a name that nobody has leaves a short entry of it in the others' indexes, where they were about to keep it.
 ///
