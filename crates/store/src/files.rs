@@ -158,9 +158,7 @@ pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf
 
 /// Overwrites the bytes from `from` up to `to` with zeros; never makes the file longer.
 pub(crate) fn wipe(file: &File, path: &Path, from: u64, to: u64) -> Result<(), Error> {
-    let zeros = [0; 1 << 12];
-    let large = (to.saturating_sub(from) > zeros.len() as u64).then(|| vec![0; CHUNK]);
-    let zeros = large.as_deref().unwrap_or(&zeros);
+    let zeros = vec![0; CHUNK.min(to.saturating_sub(from) as usize)];
     let mut at = from;
     while at < to {
         let len = (to - at).min(zeros.len() as u64);

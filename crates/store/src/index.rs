@@ -14,8 +14,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -206,22 +207,48 @@ impl Shelf {
         self.count
     }
 
-    /// An instance's material. The caller has noted durably that it is used.
-    pub(crate) fn read(&self, index: u64) -> Result<Material, Error> {
-        let entry = self.entry(index)?;
-        let covering = self.segments.range(..=index).next_back();
-        let path = self.path.join(segment(self.number, covering.map_or(index, |(first, _)| *first)));
+    /// The material of these instances, in order. The caller has noted durably that they are used.
+    pub(crate) fn read(&self, instances: Range<u64>) -> Result<Vec<Material>, Error> {
+        let mut read = Vec::new();
+        let mut from = instances.start;
+        while from < instances.end {
+            let first = self.segments.range(..=from).next_back().map_or(from, |(first, _)| *first);
+            let to = self.end_of(Some(first)).min(instances.end);
+            self.read_within(first, from..to, &mut read)?;
+            from = to;
+        }
+        Ok(read)
+    }
+
+    /// Appends the material of instances that lie one after another in the segment whose first instance is `first`.
+    fn read_within(&self, first: u64, instances: Range<u64>, read: &mut Vec<Material>) -> Result<(), Error> {
+        let entries = self.entries(instances.clone())?;
+        let path = self.path.join(segment(self.number, first));
         let (file, len) = files::open(&path)?;
         let damaged = |cause| Error::Damaged { path: path.clone(), cause };
-        if entry.end() > len {
+        let follow = entries.is_sorted_by(|one, next| one.end() == next.offset);
+        let [Some(start), Some(end)] =
+            [entries.first().map(|entry| entry.offset), entries.last().map(|entry| entry.end())]
+        else {
+            return Ok(());
+        };
+        if !follow || end > len {
             return Err(damaged(Malformed::Length));
         }
-        let mut checksum = Zeroizing::new([0; CHECKSUM as usize]);
-        files::read_at(&file, &path, &mut checksum[..], entry.offset)?;
-        let mut material = Zeroizing::new(vec![0; entry.len as usize]);
-        files::read_at(&file, &path, &mut material, entry.offset + CHECKSUM)?;
-        let fits = entry.checksum(self.epoch, self.number, index, &material).ct_eq(&*checksum);
-        if bool::from(fits) { Ok(Material::new(material)) } else { Err(damaged(Malformed::Checksum)) }
+        let mut bytes = Zeroizing::new(vec![0; (end - start) as usize]);
+        files::read_at(&file, &path, &mut bytes, start)?;
+        let bytes = Arc::new(bytes);
+        for (index, entry) in instances.zip(entries) {
+            let [at, own, end] =
+                [entry.offset, entry.offset + CHECKSUM, entry.end()].map(|place| (place - start) as usize);
+            let fits =
+                entry.checksum(self.epoch, self.number, index, &bytes[own..end]).ct_eq(&bytes[at..own]);
+            if !bool::from(fits) {
+                return Err(damaged(Malformed::Checksum));
+            }
+            read.push(Material::new(bytes.clone(), own..end));
+        }
+        Ok(())
     }
 
     /// Overwrites the material of the instances from `from` up to `to`, none of which was overwritten since the shelf was
@@ -259,6 +286,10 @@ impl Shelf {
     }
 
     fn entry(&self, index: u64) -> Result<Entry, Error> {
+        Ok(self.entries(index..index + 1)?[0])
+    }
+
+    fn entries(&self, instances: Range<u64>) -> Result<Vec<Entry>, Error> {
         let path = self.path.join(self::index(self.number));
         let file = if let Some(file) = self.file.get() {
             file
@@ -266,9 +297,9 @@ impl Shelf {
             let (file, _) = files::open(&path)?;
             self.file.get_or_init(|| file)
         };
-        let mut bytes = [0; ENTRY];
-        files::read_at(file, &path, &mut bytes, offset_of(index))?;
-        Ok(Entry::parse(bytes))
+        let mut bytes = vec![0; (instances.end - instances.start) as usize * ENTRY];
+        files::read_at(file, &path, &mut bytes, offset_of(instances.start))?;
+        Ok(bytes.as_chunks().0.iter().map(|bytes| Entry::parse(*bytes)).collect())
     }
 }
 

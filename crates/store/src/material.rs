@@ -1,17 +1,22 @@
 //! What a store gives.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-/// One party's secret bytes for one instance, given once. They are wiped from memory when it is dropped, and not
-/// printed.
-pub struct Material(Zeroizing<Vec<u8>>);
+/// One party's secret bytes for one instance, given once. They aren't printed, and are wiped from memory when it is dropped,
+/// and all that was read with it.
+pub struct Material {
+    read: Arc<Zeroizing<Vec<u8>>>,
+    own: Range<usize>,
+}
 
 impl Material {
-    pub(crate) fn new(bytes: Zeroizing<Vec<u8>>) -> Self {
-        Self(bytes)
+    /// A part of what was read.
+    pub(crate) fn new(read: Arc<Zeroizing<Vec<u8>>>, own: Range<usize>) -> Self {
+        Self { read, own }
     }
 }
 
@@ -19,12 +24,12 @@ impl Deref for Material {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.read[self.own.clone()]
     }
 }
 
 impl fmt::Debug for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Material({} bytes)", self.0.len())
+        write!(f, "Material({} bytes)", self.own.len())
     }
 }

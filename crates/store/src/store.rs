@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::binding::{self, Binding};
@@ -163,7 +164,8 @@ impl Store {
     /// [`Error::Unknown`], [`Error::Damaged`], [`Error::File`].
     pub fn key(&self, epoch: Epoch) -> Result<Material, Error> {
         let key = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&WHOLE));
-        key.filter(|_| self.is_supply).ok_or(Error::Unknown { epoch })?.read(0)
+        let key = key.filter(|_| self.is_supply).ok_or(Error::Unknown { epoch })?;
+        key.read(0..1)?.pop().ok_or(Error::Unknown { epoch })
     }
 
     /// Epochs whose journal was behind their anchor when the store was opened. To be told to the operator: somebody
@@ -239,21 +241,21 @@ impl Store {
         Ok(Reserved::new(run))
     }
 
-    /// Reads a reserved instance's material, and overwrites it.
+    /// Reads the material of reserved instances that follow one another, and overwrites it. Larger ranges take less for each.
     ///
     /// # Errors
-    /// [`Error::Read`] if it isn't one of the reserved or was read; else it can't be read, isn't as it was written, or
-    /// can't be overwritten. It is lost then, and others aren't.
-    pub fn read(&mut self, reserved: &mut Reserved, index: u64) -> Result<Material, Error> {
+    /// [`Error::Read`] if one isn't of the reserved or was read; else one can't be read, isn't as it was written, or can't be
+    /// overwritten. Those of the range are lost then, and others aren't.
+    pub fn read(&mut self, reserved: &mut Reserved, instances: Range<u64>) -> Result<Vec<Material>, Error> {
         let Run { epoch, shelf, .. } = reserved.run();
-        if !reserved.is_unread(index) {
+        if let Some(index) = instances.clone().find(|index| !reserved.is_unread(*index)) {
             return Err(Error::Read { epoch, index });
         }
         let found = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&shelf));
-        let material = found.ok_or(Error::Unknown { epoch })?.read(index);
-        reserved.set_read(index);
-        self.burn((epoch, shelf), index, index + 1)?;
-        material
+        let materials = found.ok_or(Error::Unknown { epoch })?.read(instances.clone());
+        instances.clone().for_each(|index| reserved.set_read(index));
+        self.burn((epoch, shelf), instances.start, instances.end)?;
+        materials
     }
 
     /// Overwrites what was reserved and not read, and removes the epoch if nothing of it is left, here or in another

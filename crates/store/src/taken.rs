@@ -73,7 +73,8 @@ impl Iterator for Taken<'_> {
             return None;
         }
         self.next += 1;
-        Some(self.store.read(&mut self.reserved, self.next - 1))
+        let read = self.store.read(&mut self.reserved, self.next - 1..self.next);
+        read.map(|mut material| material.pop()).transpose()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -84,8 +84,8 @@ fn take_both(store: &mut Store, run: Run, record: &mut File) {
     assert_eq!(store.key(run.epoch).expect("it is there")[..], material(run.epoch, WHOLE, 0));
     for index in (run.first..run.first + run.instances).rev() {
         for reserved in &mut reserved {
-            let got = store.read(reserved, index).expect("it is whole");
-            given(reserved.run(), index, &got, record);
+            let got = store.read(reserved, index..index + 1).expect("it is whole");
+            given(reserved.run(), index, &got[0], record);
         }
     }
     note(record, &format!("checking {}", run.epoch));

@@ -24,6 +24,9 @@ const FILLED_AT_ONCE: u64 = 20_160;
 /// Bytes of items of all kinds together that are made at a time, unless single blocks have more.
 const FILLED_BYTES: u64 = 64 << 20;
 
+/// Blocks that are read at a time at most, so that few bytes wait in memory.
+const READ_AT_ONCE: u64 = 64;
+
 /// A store of supplies, which one run at a time draws from.
 #[derive(Clone)]
 pub struct Stock(Arc<Mutex<Shelves>>);
@@ -201,6 +204,18 @@ struct Taken {
     read: BTreeMap<u64, Stored>,
 }
 
+impl Taken {
+    /// Reads some of these blocks, from the first one on and up to one that is here already.
+    fn read_on(&mut self, store: &mut Store, blocks: Range<u64>) -> Result<(), Error> {
+        let most = blocks.end.min(blocks.start + READ_AT_ONCE);
+        let end = self.read.range(blocks.start..most).next().map_or(most, |(block, _)| *block);
+        let first = self.reserved.run().first;
+        let read = store.read(&mut self.reserved, first + blocks.start..first + end)?;
+        self.read.extend((blocks.start..).zip(read));
+        Ok(())
+    }
+}
+
 impl StoredSupply {
     /// Draws from this epoch and no other, for a run on values whose MACs are under its key. All parties say the same, before
     /// anything is provided.
@@ -352,12 +367,11 @@ impl Supply for StoredSupply {
         let mut next = items.start;
         while next < items.end {
             let (block, end) = (next / per_block, items.end.min((next / per_block + 1) * per_block));
-            let stored = if let Some(stored) = blocks.read.remove(&block) {
-                stored
-            } else {
-                let index = blocks.reserved.run().first + block;
-                self.run.stock.lock().store.read(&mut blocks.reserved, index)?
-            };
+            if !blocks.read.contains_key(&block) {
+                let last = (items.end - 1) / per_block;
+                blocks.read_on(&mut self.run.stock.lock().store, block..last + 1)?;
+            }
+            let stored = blocks.read.remove(&block).ok_or_else(nothing)?;
             let within = next - block * per_block..end - block * per_block;
             append(kind, &stored, within, (next - items.start, items.end - items.start), &mut out)?;
             let left = &mut blocks.left[block as usize];

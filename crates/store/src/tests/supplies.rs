@@ -64,13 +64,17 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
     assert_eq!((next(&store, TRIPLES), next(&store, BITS)), (vec![9], vec![]));
     // In any order, each once.
     for index in [4, 0, 8, 5, 3] {
-        assert_eq!(&store.read(&mut triples, index).unwrap()[..], item(TRIPLES, index), "{index}");
+        assert_eq!(
+            &store.read(&mut triples, index..index + 1).unwrap()[0][..],
+            item(TRIPLES, index),
+            "{index}"
+        );
         assert_eq!(&store.key(A).unwrap()[..], KEY);
     }
-    for index in [4, 9, u64::MAX] {
-        assert!(matches!(store.read(&mut triples, index), Err(Error::Read { .. })), "{index}");
+    for index in [4, 9, u64::MAX - 1] {
+        assert!(matches!(store.read(&mut triples, index..index + 1), Err(Error::Read { .. })), "{index}");
     }
-    assert_eq!(&store.read(&mut bits, 4).unwrap()[..], item(BITS, 4));
+    assert_eq!(&store.read(&mut bits, 4..5).unwrap()[0][..], item(BITS, 4));
     for (shelf, first) in [(TRIPLES, 3), (BITS, 0)] {
         assert!(matches!(store.reserve(run(A, shelf, first, 1)), Err(Error::Used { .. })));
     }
@@ -92,7 +96,7 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
     assert_eq!((segments(BITS), segments(WHOLE)), (0, 1), "what is used up is gone");
     let mut rest = store.reserve(run(A, TRIPLES, 9, 3)).unwrap();
     for index in 9..12 {
-        assert_eq!(&store.read(&mut rest, index).unwrap()[..], item(TRIPLES, index));
+        assert_eq!(&store.read(&mut rest, index..index + 1).unwrap()[0][..], item(TRIPLES, index));
     }
     assert!(folder.exists());
     store.put_away(rest).unwrap();
@@ -109,8 +113,8 @@ fn what_one_has_read_is_overwritten_and_what_others_reserved_is_not() {
     for index in (0..10).rev() {
         for (lane, reserved) in (0..3).zip(&mut lanes) {
             let at = 10 * lane + index;
-            assert_eq!(&store.read(reserved, at).unwrap()[..], item(TRIPLES, at), "{at}");
-            assert_eq!(store.read(reserved, at).unwrap_err(), Error::Read { epoch: A, index: at });
+            assert_eq!(&store.read(reserved, at..at + 1).unwrap()[0][..], item(TRIPLES, at), "{at}");
+            assert_eq!(store.read(reserved, at..at + 1).unwrap_err(), Error::Read { epoch: A, index: at });
         }
         if index == 5 {
             store.put_away(lanes.pop().unwrap()).unwrap();
@@ -138,7 +142,7 @@ fn what_is_reserved_stays_until_it_is_put_away() {
         assert_eq!(&store.key(A).unwrap()[..], KEY);
     }
     for index in 2..4 {
-        assert_eq!(&store.read(&mut last, index).unwrap()[..], item(TRIPLES, index));
+        assert_eq!(&store.read(&mut last, index..index + 1).unwrap()[0][..], item(TRIPLES, index));
     }
     store.put_away(last).unwrap();
     assert!(!place.store().join(A.to_string()).exists());
@@ -153,7 +157,7 @@ fn the_last_of_a_segment_is_overwritten_after_those_of_the_next_one() {
     let mut reserved = store.reserve(run(A, TRIPLES, 0, 9)).unwrap();
     assert!(segment(4).exists() && segment(9).exists());
     for index in (4..9).chain([3]) {
-        assert_eq!(&store.read(&mut reserved, index).unwrap()[..], item(TRIPLES, index));
+        assert_eq!(&store.read(&mut reserved, index..index + 1).unwrap()[0][..], item(TRIPLES, index));
     }
     assert!(!segment(4).exists());
     let bytes = fs::read(segment(0)).unwrap();
@@ -225,6 +229,40 @@ fn an_epoch_with_a_check_under_way_is_not_shown_as_unused() {
 }
 
 #[test]
+fn ranges_are_read_across_segments_and_lost_together() {
+    let place = Place::with_supply(A, [40, 1]);
+    let folder = place.store().join(A.to_string());
+    let segments: Vec<_> = {
+        let names = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+        let own = format!("material-{TRIPLES:016x}");
+        names.filter(|path| path.to_string_lossy().contains(&own)).collect()
+    };
+    assert!(segments.len() > 3, "ranges are to cross some");
+    let items = |range: std::ops::Range<u64>| range.map(|index| item(TRIPLES, index)).collect::<Vec<_>>();
+    let bytes =
+        |read: Vec<crate::Material>| read.iter().map(|material| material.to_vec()).collect::<Vec<_>>();
+    let mut store = place.create_supply().unwrap();
+    let mut reserved = store.reserve(run(A, TRIPLES, 0, 40)).unwrap();
+    assert_eq!(bytes(store.read(&mut reserved, 3..17).unwrap()), items(3..17));
+    assert_eq!(bytes(store.read(&mut reserved, 5..5).unwrap()), items(5..5));
+    // None of a range is given again, though others of it weren't.
+    for range in [0..4, 16..18, 39..41, 50..51] {
+        assert!(matches!(store.read(&mut reserved, range.clone()), Err(Error::Read { .. })), "{range:?}");
+    }
+    // One damaged item takes those that are read with it along.
+    let last = segments.iter().max().unwrap();
+    let mut damaged = fs::read(last).unwrap();
+    *damaged.last_mut().unwrap() ^= 1;
+    fs::write(last, damaged).unwrap();
+    assert!(matches!(store.read(&mut reserved, 20..40), Err(Error::Damaged { .. })));
+    assert!(matches!(store.read(&mut reserved, 20..21), Err(Error::Read { .. })));
+    assert_eq!(bytes(store.read(&mut reserved, 17..20).unwrap()), items(17..20));
+    assert_eq!(bytes(store.read(&mut reserved, 0..3).unwrap()), items(0..3));
+    store.put_away(reserved).unwrap();
+    assert!(!segments.iter().any(|path| path.exists()), "what was lost is overwritten, too");
+}
+
+#[test]
 fn a_shelf_is_not_another_one() {
     let place = Place::with_supply(A, [3, 3]);
     let folder = place.store().join(A.to_string());
@@ -239,7 +277,7 @@ fn a_shelf_is_not_another_one() {
     let copy = exchange(crate::index::segment(TRIPLES, 0), crate::index::segment(BITS, 0));
     let mut store = copy.create_supply().unwrap();
     let mut reserved = store.reserve(run(A, BITS, 0, 3)).unwrap();
-    assert!(matches!(store.read(&mut reserved, 0), Err(Error::Damaged { .. })));
+    assert!(matches!(store.read(&mut reserved, 0..1), Err(Error::Damaged { .. })));
     // Without an index a shelf isn't there, and an epoch without any is damaged.
     let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     for path in names.iter().filter(|path| path.to_string_lossy().contains("index-")) {
@@ -266,9 +304,9 @@ impl Record {
         self.checking = Some(number);
         for index in (first..first + instances).rev() {
             for reserved in &mut reserved {
-                let got = store.read(reserved, index)?;
+                let got = store.read(reserved, index..index + 1)?;
                 let shelf = reserved.run().shelf;
-                assert_eq!(&got[..], item(shelf, index));
+                assert_eq!(&got[0][..], item(shelf, index));
                 assert!(self.given.insert((shelf, index)), "{index} of {shelf} is given twice");
             }
         }
