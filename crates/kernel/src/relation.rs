@@ -177,7 +177,7 @@ mod tests {
 
     /// An interpreter has no time for more.
     fn is_tried(blocks: usize, words: usize) -> bool {
-        !cfg!(miri) || blocks * words <= 16
+        !cfg!(miri) || blocks * words <= 8
     }
 
     /// Numbers of blocks, each with lengths of a block in words.

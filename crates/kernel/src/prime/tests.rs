@@ -19,6 +19,7 @@ fn product(field: &Prime, a: u64, b: u64) -> u64 {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes an interpreter hours")]
 fn primes_are_told_from_other_numbers() {
     assert_eq!(Prime::new(PRIMES[0]).map(|field| field.order()), Some(PRIMES[0]));
     assert!(Prime::new(PRIMES[1]).is_some());
