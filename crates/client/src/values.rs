@@ -51,6 +51,15 @@ impl Clear {
         Self { domain, cols, data }
     }
 
+    /// Packs bits.
+    pub fn from_bools(bits: &[bool]) -> Self {
+        let mut data = Buffer::new(bytes_of(Domain::Bits, bits.len()));
+        for (packed, bits) in data.words_mut::<u64>().iter_mut().zip(bits.chunks(64)) {
+            *packed = bits.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit));
+        }
+        Self { domain: Domain::Bits, cols: bits.len(), data }
+    }
+
     /// Reduces elements of one word, or of two with the low one first where the domain's [`Domain::limbs`] says so.
     pub fn from_words(domain: Domain, words: &[u64]) -> Self {
         let cols = words.len() / domain.limbs();
@@ -211,6 +220,8 @@ mod tests {
         for cols in [1, 63, 64, 65, 128, 131] {
             let clear = Clear::from_words(Domain::Bits, &words[..cols]);
             assert_eq!(clear.to_words(), words[..cols]);
+            let bools: Vec<bool> = words[..cols].iter().map(|&word| word == 1).collect();
+            assert_eq!(Clear::from_bools(&bools), clear);
             // What memory holds after the last bit doesn't count.
             let mut data = clear.data().clone();
             if let (Some(last), used @ 1..) = (data.words_mut::<u64>().get_mut(cols / 64), cols % 64) {

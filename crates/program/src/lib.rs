@@ -56,4 +56,4 @@ pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
 pub use signature::{InputType, KnownType, OutputType};
 pub use types::{Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
-pub use value::{Data, Value, ValueError, decode, decode_raw, encode, to_value};
+pub use value::{Data, Value, ValueError, bools, decode, decode_raw, encode, to_value};

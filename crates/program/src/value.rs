@@ -129,6 +129,21 @@ pub enum ValueError {
     },
 }
 
+/// The elements of an input that may be any bools, as they are, since bits come by millions; `None` for other inputs, which are
+/// to be [encoded](encode).
+///
+/// # Errors
+/// As [`encode`].
+pub fn bools<'v>(declared: &InputType, value: &'v Value) -> Result<Option<&'v [bool]>, ValueError> {
+    match &value.data {
+        Data::Bool(bits) if declared.kind == Dtype::Bool && declared.range.covers(Dtype::Bool.whole()) => {
+            fits(declared, value)?;
+            Ok(Some(bits))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The raw words of an input.
 ///
 /// Int takes integers, fixed takes floating-point numbers and integers, modular takes unsigned integers and
@@ -137,18 +152,33 @@ pub enum ValueError {
 /// # Errors
 /// A wrong shape or dtype, a NaN or an infinity, an element outside the declared range: the first such, by index.
 pub fn encode(declared: &InputType, value: &Value) -> Result<Vec<u64>, ValueError> {
+    fits(declared, value)?;
+    encode_as(declared.kind, declared.range, value)
+}
+
+/// Whether an input has its shape, and as many elements.
+fn fits(declared: &InputType, value: &Value) -> Result<(), ValueError> {
     if value.shape != declared.shape {
         return Err(ValueError::Shape { given: value.shape.clone(), declared: declared.shape.clone() });
     }
-    encode_as(declared.kind, declared.range, value)
+    value.is_whole()
+}
+
+impl Value {
+    /// Whether it has as many elements as its shape says.
+    fn is_whole(&self) -> Result<(), ValueError> {
+        let Self { shape, data } = self;
+        if shape.iter().try_fold(1usize, |total, &length| total.checked_mul(length)) == Some(data.len()) {
+            return Ok(());
+        }
+        Err(ValueError::Length { given: data.len(), shape: shape.clone() })
+    }
 }
 
 /// The raw words of a value of any shape.
 pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<u64>, ValueError> {
     let Value { shape, data } = value;
-    if shape.iter().try_fold(1usize, |total, &length| total.checked_mul(length)) != Some(data.len()) {
-        return Err(ValueError::Length { given: data.len(), shape: shape.clone() });
-    }
+    value.is_whole()?;
     let wrong = || ValueError::Kind { given: data.name(), kind };
     // `None` is out of every range.
     let words = |raw: &mut dyn Iterator<Item = Option<i128>>| -> Result<Vec<u64>, ValueError> {
@@ -162,10 +192,6 @@ pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<
         Ok(words)
     };
     match (kind, data) {
-        // Bits come by millions, and there is nothing to refuse.
-        (Dtype::Bool, Data::Bool(data)) if range.covers(kind.whole()) => {
-            Ok(data.iter().map(|&bit| u64::from(bit)).collect())
-        }
         (Dtype::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| Some(i128::from(bit)))),
         (Dtype::Int, Data::Int(data)) => words(&mut data.iter().map(|&x| Some(i128::from(x)))),
         (Dtype::Int | Dtype::Modular(_), Data::Unsigned(data)) => {

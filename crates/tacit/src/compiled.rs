@@ -5,10 +5,10 @@ use crate::registry::protocols;
 use crate::report::{Ended, Run};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
-use tacit_program::plan::{InputOp, Plan, PublicInput};
+use tacit_program::plan::{Domain, Form, InputOp, Plan, PublicInput, Reg};
 use tacit_program::{
     Capabilities, InputType, Instances, KnownType, Lowered, OutputType, Program, ProgramError, Source, Value,
-    decode, encode, first_difference, lower, lower_for_debug,
+    ValueError, bools, decode, encode, first_difference, lower, lower_for_debug,
 };
 use tacit_session::ProgramStep;
 
@@ -302,9 +302,8 @@ impl Compiled {
         value: &Value,
     ) -> Result<Clear, Error> {
         let PublicInput { name, reg, form, .. } = &self.plan.public_inputs[known];
-        let words = encode(declared, value)
-            .map_err(|error| Error::Refused(format!("public input {name:?}: {error}")))?;
-        Ok(Clear::from_elements(self.plan.register(*reg).domain, *form, &words))
+        self.clear(declared, value, (*reg, *form))
+            .map_err(|error| Error::Refused(format!("public input {name:?}: {error}")))
     }
 
     /// All that a run is given, in order: its inputs, and then what all parties know, as inputs whose owner is called `all`.
@@ -321,11 +320,24 @@ impl Compiled {
             .inputs()
             .get(input)
             .ok_or_else(|| Error::Refused(format!("the program has no input {input}")))?;
-        let words = encode(declared, value).map_err(|error| {
-            Error::Refused(format!("input {:?} of {}: {error}", declared.name, declared.owner))
-        })?;
         let InputOp { reg, form, .. } = self.plan.inputs[input];
-        Ok(Clear::from_elements(self.plan.register(reg).domain, form, &words))
+        self.clear(declared, value, (reg, form)).map_err(|error| {
+            Error::Refused(format!("input {:?} of {}: {error}", declared.name, declared.owner))
+        })
+    }
+
+    /// A value as its register holds it.
+    fn clear(
+        &self,
+        declared: &InputType,
+        value: &Value,
+        (reg, form): (Reg, Form),
+    ) -> Result<Clear, ValueError> {
+        let domain = self.plan.register(reg).domain;
+        match (domain, form, bools(declared, value)?) {
+            (Domain::Bits, Form::Elements, Some(bits)) => Ok(Clear::from_bools(bits)),
+            _ => Ok(Clear::from_elements(domain, form, &encode(declared, value)?)),
+        }
     }
 
     /// The value of one of the program's outputs.
