@@ -1,5 +1,6 @@
 //! When requests go to the servers: at once if nothing else is there. While a batch is under way what comes waits for others, so
-//! that it goes in one batch: runs take as many rounds for many requests as for one.
+//! that it goes in one batch: runs take as many rounds for many requests as for one. But servers that wait for one another's
+//! messages can compute for another batch, so half of what a batch may have goes beside one.
 
 use crate::wire::MAX_BATCH;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -8,6 +9,9 @@ use std::time::{Duration, Instant};
 
 /// How long others are waited for once a batch has ended: many of those who were in it come back.
 const MOMENT: Duration = Duration::from_millis(10);
+
+/// As many as are worth rounds of their own beside those of another batch.
+const BESIDE: usize = MAX_BATCH / 2;
 
 /// The longest that a request waits for others' batches to end: then it goes beside them.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -36,7 +40,7 @@ impl Pace {
         requests.extend(queue.try_iter().take(MAX_BATCH - 1));
         let since = Instant::now();
         let mut goes = self.rests_for(MOMENT);
-        while !goes && requests.len() < MAX_BATCH {
+        while !goes && !self.has_room(requests.len()) {
             goes = match queue.recv_timeout(MOMENT) {
                 Ok(request) => {
                     requests.push(request);
@@ -55,6 +59,11 @@ impl Pace {
     fn rests_for(&self, time: Duration) -> bool {
         let batches = self.batches();
         batches.under_way == 0 && batches.ended.is_none_or(|ended| ended.elapsed() >= time)
+    }
+
+    /// Whether so many requests go beside what is under way.
+    fn has_room(&self, requests: usize) -> bool {
+        requests >= MAX_BATCH || requests >= BESIDE && self.batches().under_way < 2
     }
 
     fn batches(&self) -> MutexGuard<'_, Batches> {
@@ -95,15 +104,19 @@ mod tests {
             waiting.join().unwrap()
         });
         assert_eq!(second.requests.len(), 6);
-        // A full batch goes beside another one.
-        (0..=MAX_BATCH as u16).for_each(send);
+        // Half a full batch goes beside another one, and beside two of them a full one.
+        let (half, all) = (BESIDE as u16, (BESIDE + MAX_BATCH) as u16);
+        (0..half).for_each(send);
+        let beside = next().unwrap();
+        assert_eq!(beside.requests.len(), BESIDE);
+        (half..=all).for_each(send);
         let since = Instant::now();
         let third = next().unwrap();
         assert_eq!(third.requests.len(), MAX_BATCH);
         // And so does one that has waited for long enough.
-        assert_eq!(next().unwrap().requests, [(MAX_BATCH as u16).to_be_bytes()]);
+        assert_eq!(next().unwrap().requests, [all.to_be_bytes()]);
         assert!(since.elapsed() >= LONGEST);
-        drop((second, third));
+        drop((second, beside, third));
         drop(requests);
         assert!(next().is_none());
     }
