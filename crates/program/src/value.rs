@@ -129,15 +129,16 @@ pub enum ValueError {
     },
 }
 
-/// The elements of an input that may be any bools, as they are, since bits come by millions; `None` for other inputs, which are
-/// to be [encoded](encode).
+/// The bits of an input of bools whose range excludes nothing; `None` for any other, which is to be [encoded](encode). Bits come
+/// by millions, and words of them take 64 times the memory.
 ///
 /// # Errors
 /// As [`encode`].
 pub fn bools<'v>(declared: &InputType, value: &'v Value) -> Result<Option<&'v [bool]>, ValueError> {
     match &value.data {
         Data::Bool(bits) if declared.kind == Dtype::Bool && declared.range.covers(Dtype::Bool.whole()) => {
-            fits(declared, value)?;
+            has_shape(declared, value)?;
+            value.is_whole()?;
             Ok(Some(bits))
         }
         _ => Ok(None),
@@ -152,16 +153,18 @@ pub fn bools<'v>(declared: &InputType, value: &'v Value) -> Result<Option<&'v [b
 /// # Errors
 /// A wrong shape or dtype, a NaN or an infinity, an element outside the declared range: the first such, by index.
 pub fn encode(declared: &InputType, value: &Value) -> Result<Vec<u64>, ValueError> {
-    fits(declared, value)?;
+    if let Some(bits) = bools(declared, value)? {
+        return Ok(bits.iter().map(|&bit| u64::from(bit)).collect());
+    }
+    has_shape(declared, value)?;
     encode_as(declared.kind, declared.range, value)
 }
 
-/// Whether an input has its shape, and as many elements.
-fn fits(declared: &InputType, value: &Value) -> Result<(), ValueError> {
-    if value.shape != declared.shape {
-        return Err(ValueError::Shape { given: value.shape.clone(), declared: declared.shape.clone() });
+fn has_shape(declared: &InputType, value: &Value) -> Result<(), ValueError> {
+    if value.shape == declared.shape {
+        return Ok(());
     }
-    value.is_whole()
+    Err(ValueError::Shape { given: value.shape.clone(), declared: declared.shape.clone() })
 }
 
 impl Value {
@@ -387,6 +390,28 @@ mod tests {
         assert!(matches!(encode(&fixed, &bools), Err(ValueError::Kind { .. })));
         let int = input(Dtype::Int, &[4], -8, 7);
         assert!(matches!(encode(&int, &floats(&[0.0; 4])), Err(ValueError::Kind { .. })));
+    }
+
+    #[test]
+    fn bits_stay_bits_where_nothing_is_excluded() {
+        let value = |data| Value { shape: vec![2], data };
+        let data = [true, false];
+        let any = input(Dtype::Bool, &[2], 0, 1);
+        assert_eq!(bools(&any, &value(Data::Bool(data.to_vec()))), Ok(Some(&data[..])));
+        assert_eq!(encode(&any, &value(Data::Bool(data.to_vec()))), Ok(vec![1, 0]));
+        for other in [&any, &input(Dtype::Int, &[2], 0, 1)] {
+            assert_eq!(bools(other, &value(Data::Int(vec![1, 0]))), Ok(None));
+        }
+        let ones = input(Dtype::Bool, &[2], 1, 1);
+        assert_eq!(bools(&ones, &value(Data::Bool(data.to_vec()))), Ok(None));
+        let refused = encode(&ones, &value(Data::Bool(data.to_vec())));
+        assert!(matches!(refused, Err(ValueError::Range { .. })), "{refused:?}");
+        for wrong in [vec![true; 3], Vec::new()] {
+            let short = value(Data::Bool(wrong.clone()));
+            assert!(matches!(bools(&any, &short), Err(ValueError::Length { .. })));
+            let other = Value { shape: vec![wrong.len()], ..short };
+            assert!(matches!(bools(&any, &other), Err(ValueError::Shape { .. })));
+        }
     }
 
     #[test]

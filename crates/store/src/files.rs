@@ -12,7 +12,7 @@ use crate::format::Malformed;
 use crate::{Error, place};
 
 /// Bytes that are overwritten in one write.
-const CHUNK: usize = 1 << 20;
+const CHUNK: u64 = 1 << 20;
 /// What a file is called before it is whole.
 const NEW: &str = "new";
 
@@ -158,7 +158,7 @@ pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf
 
 /// Overwrites the bytes from `from` up to `to` with zeros; never makes the file longer.
 pub(crate) fn wipe(file: &File, path: &Path, from: u64, to: u64) -> Result<(), Error> {
-    let zeros = vec![0; CHUNK.min(to.saturating_sub(from) as usize)];
+    let zeros = vec![0; to.saturating_sub(from).min(CHUNK) as usize];
     let mut at = from;
     while at < to {
         let len = (to - at).min(zeros.len() as u64);

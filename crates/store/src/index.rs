@@ -23,6 +23,7 @@ use zeroize::Zeroizing;
 
 use crate::files;
 use crate::format::{self, Malformed};
+use crate::store::first_error;
 use crate::{Epoch, Error, Material};
 
 /// Bytes of an index's head.
@@ -209,6 +210,11 @@ impl Shelf {
 
     /// The material of these instances, in order. The caller has noted durably that they are used.
     pub(crate) fn read(&self, instances: Range<u64>) -> Result<Vec<Material>, Error> {
+        let (epoch, count) = (self.epoch, self.count);
+        if instances.end > count {
+            let (first, instances) = (instances.start, instances.end.saturating_sub(instances.start));
+            return Err(Error::Beyond { epoch, first, instances, count });
+        }
         let mut read = Vec::new();
         let mut from = instances.start;
         while from < instances.end {
@@ -257,25 +263,33 @@ impl Shelf {
     pub(crate) fn burn(&mut self, from: u64, to: u64) -> Result<(), Error> {
         let firsts: Vec<u64> = self.segments.range(..to).map(|(first, _)| *first).collect();
         let ends = firsts.iter().skip(1).copied().chain([self.end_of(firsts.last().copied())]);
-        for (first, end) in firsts.iter().copied().zip(ends) {
-            let burnt = to.min(end).saturating_sub(from.max(first));
-            let left = self.segments.get(&first).map_or(0, |left| left.saturating_sub(burnt));
-            if burnt == 0 {
-                continue;
-            }
-            let path = self.path.join(segment(self.number, first));
-            if left == 0 {
-                files::erase(&path)?;
-                self.segments.remove(&first);
-                continue;
-            }
-            let (file, len) = files::open(&path)?;
-            let start = if from > first { self.entry(from)?.offset } else { 0 };
-            // Instance `to` may have been of a segment that isn't there any more.
-            let stop = if to < end { self.entry(to - 1)?.end() } else { len };
-            files::wipe(&file, &path, start, stop.min(len))?;
-            self.segments.insert(first, left);
+        let segments: Vec<(u64, u64)> = firsts.iter().copied().zip(ends).collect();
+        first_error(segments.into_iter().map(|segment| self.burn_within(segment, from..to)))
+    }
+
+    /// Overwrites what of the instances lies in a segment, from its first one on and up to the next segment's.
+    fn burn_within(
+        &mut self,
+        (first, end): (u64, u64),
+        Range { start: from, end: to }: Range<u64>,
+    ) -> Result<(), Error> {
+        let burnt = to.min(end).saturating_sub(from.max(first));
+        let left = self.segments.get(&first).map_or(0, |left| left.saturating_sub(burnt));
+        if burnt == 0 {
+            return Ok(());
         }
+        let path = self.path.join(segment(self.number, first));
+        if left == 0 {
+            files::erase(&path)?;
+            self.segments.remove(&first);
+            return Ok(());
+        }
+        let (file, len) = files::open(&path)?;
+        let start = if from > first { self.entry(from)?.offset } else { 0 };
+        // Instance `to` may have been of a segment that isn't there any more.
+        let stop = if to < end { self.entry(to - 1)?.end() } else { len };
+        files::wipe(&file, &path, start, stop.min(len))?;
+        self.segments.insert(first, left);
         Ok(())
     }
 

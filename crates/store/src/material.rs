@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-/// One party's secret bytes for one instance, given once. They aren't printed, and are wiped from memory when it is dropped,
-/// and all that was read with it.
+/// One party's secret bytes for one instance, given once. They aren't printed, and are wiped from memory once it and all that
+/// was read with it are dropped.
 pub struct Material {
     read: Arc<Zeroizing<Vec<u8>>>,
     own: Range<usize>,

@@ -244,8 +244,9 @@ impl Store {
     /// Reads the material of reserved instances that follow one another, and overwrites it. Larger ranges take less for each.
     ///
     /// # Errors
-    /// [`Error::Read`] if one isn't of the reserved or was read; else one can't be read, isn't as it was written, or can't be
-    /// overwritten. Those of the range are lost then, and others aren't.
+    /// [`Error::Read`] if one isn't of the reserved or was read, and [`Error::Unknown`]: then nothing is. Else one can't be read,
+    /// isn't as it was written, or can't be overwritten: then those of the range are lost, and others aren't. What can't be
+    /// overwritten now is when the store is opened next.
     pub fn read(&mut self, reserved: &mut Reserved, instances: Range<u64>) -> Result<Vec<Material>, Error> {
         let Run { epoch, shelf, .. } = reserved.run();
         if let Some(index) = instances.clone().find(|index| !reserved.is_unread(*index)) {
@@ -254,7 +255,13 @@ impl Store {
         let found = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&shelf));
         let materials = found.ok_or(Error::Unknown { epoch })?.read(instances.clone());
         instances.clone().for_each(|index| reserved.set_read(index));
-        self.burn((epoch, shelf), instances.start, instances.end)?;
+        if materials.is_ok() {
+            self.burn((epoch, shelf), instances.start, instances.end)?;
+        } else {
+            // Where one is wrong, its place may be, and the others' aren't.
+            let burn = |index| self.burn((epoch, shelf), index, index + 1);
+            first_error(instances.map(burn))?;
+        }
         materials
     }
 
@@ -553,6 +560,11 @@ impl Store {
         self.sound = true;
         Ok(())
     }
+}
+
+/// The first error of what is all done, whatever becomes of the rest.
+pub(crate) fn first_error(done: impl Iterator<Item = Result<(), Error>>) -> Result<(), Error> {
+    done.fold(Ok(()), Result::and)
 }
 
 /// The name of the anchor of stores of a binding.

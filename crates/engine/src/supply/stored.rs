@@ -24,8 +24,8 @@ const FILLED_AT_ONCE: u64 = 20_160;
 /// Bytes of items of all kinds together that are made at a time, unless single blocks have more.
 const FILLED_BYTES: u64 = 64 << 20;
 
-/// Blocks that are read at a time at most, so that few bytes wait in memory.
-const READ_AT_ONCE: u64 = 64;
+/// Bytes of items, without what the protocol adds to them, that are read at a time at most, but for a single block.
+const READ_BYTES: u64 = 256 << 10;
 
 /// A store of supplies, which one run at a time draws from.
 #[derive(Clone)]
@@ -205,9 +205,9 @@ struct Taken {
 }
 
 impl Taken {
-    /// Reads some of these blocks, from the first one on and up to one that is here already.
-    fn read_on(&mut self, store: &mut Store, blocks: Range<u64>) -> Result<(), Error> {
-        let most = blocks.end.min(blocks.start + READ_AT_ONCE);
+    /// Reads the first of these blocks, and those behind it up to one that is here already, or as many as are read at a time.
+    fn read_on(&mut self, store: &mut Store, kind: SupplyKind, blocks: Range<u64>) -> Result<(), Error> {
+        let most = blocks.end.min(blocks.start + (READ_BYTES / block_bytes(kind)).max(1));
         let end = self.read.range(blocks.start..most).next().map_or(most, |(block, _)| *block);
         let first = self.reserved.run().first;
         let read = store.read(&mut self.reserved, first + blocks.start..first + end)?;
@@ -368,8 +368,9 @@ impl Supply for StoredSupply {
         while next < items.end {
             let (block, end) = (next / per_block, items.end.min((next / per_block + 1) * per_block));
             if !blocks.read.contains_key(&block) {
-                let last = (items.end - 1) / per_block;
-                blocks.read_on(&mut self.run.stock.lock().store, block..last + 1)?;
+                // Of a block that is drawn in part the rest waits, and would have all wait that is read with it.
+                let whole = block..(items.end / per_block).max(block + 1);
+                blocks.read_on(&mut self.run.stock.lock().store, kind, whole)?;
             }
             let stored = blocks.read.remove(&block).ok_or_else(nothing)?;
             let within = next - block * per_block..end - block * per_block;
@@ -508,9 +509,13 @@ fn go_on(session: &mut Session, goes_on: bool, part: u32) -> Result<(), Error> {
 
 /// How many items of a kind are made at a time, of so many bytes at most: whole blocks, and fewer of long ones.
 fn at_once(kind: SupplyKind, bytes: u64) -> u64 {
-    let block = kind.part_bytes().iter().sum::<usize>() as u64 * kind.per_block();
-    let blocks = (bytes / block.max(1)).clamp(1, FILLED_AT_ONCE / kind.per_block());
+    let blocks = (bytes / block_bytes(kind)).clamp(1, FILLED_AT_ONCE / kind.per_block());
     blocks * kind.per_block()
+}
+
+/// Bytes of a block's items, without what the protocol adds to them: 1 at least.
+fn block_bytes(kind: SupplyKind) -> u64 {
+    (kind.part_bytes().iter().sum::<usize>() as u64 * kind.per_block()).max(1)
 }
 
 fn put(writer: &mut Writer, shelf: u64, material: Material) -> Result<(), Error> {

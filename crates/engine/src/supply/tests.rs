@@ -503,6 +503,12 @@ fn a_run_has_one_epoch_and_so_one_key() {
     play(folder.lanes(1, &first), |me, _, session, mut supply| {
         supply.provide(session, &triples(40_000)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 0, 100);
+        // More than is read at a time, with a block between that is here in part.
+        for range in [7_000..7_010, 100..7_000, 7_010..40_000] {
+            let drawn = supply.draw(Drawer::Stock, TRIPLES, range.clone()).unwrap();
+            let drawn: Vec<&[u8]> = drawn.iter().map(Buffer::bytes).collect();
+            assert!(drawn == items(me, TRIPLES, range));
+        }
     });
 }
 

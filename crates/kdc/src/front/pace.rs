@@ -13,7 +13,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 /// As many as are worth rounds of their own beside those of another batch.
 const BESIDE: usize = MAX_BATCH / 2;
 
-/// The longest that a request waits for others' batches to end: then it goes beside them.
+/// The longest that requests wait for others' batches to end, from when a thread has them: then they go beside them.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The batches that are under way.

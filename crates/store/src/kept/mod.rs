@@ -12,6 +12,7 @@
 mod copy;
 mod sealed;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -277,7 +278,7 @@ impl KeptFolder {
     /// Erases what was never named, or was dropped.
     fn erase_unnamed(&self, names: &[String]) -> Result<(), Error> {
         let live = |entry: &&KeptEntry| entry.standing != KeptStanding::Dropped;
-        let live: Vec<String> =
+        let live: BTreeSet<String> =
             self.entries.iter().filter(live).map(|entry| file_of(&entry.name, entry.version)).collect();
         let kept = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&name.as_str()) || live.contains(name);
         names.iter().filter(|name| !kept(name)).try_for_each(|name| files::erase(&self.path.join(name)))

@@ -262,6 +262,38 @@ fn ranges_are_read_across_segments_and_lost_together() {
     assert!(!segments.iter().any(|path| path.exists()), "what was lost is overwritten, too");
 }
 
+/// An index that says something wrong of one instance costs those that are read with it, and these are overwritten where they
+/// are nevertheless.
+#[test]
+fn a_wrong_place_in_the_index_leaves_no_other_instance_on_disk() {
+    // Long enough to be known again.
+    let long = |index: &u64| item(TRIPLES, *index).len() > 30;
+    let mut seen = 0;
+    for wrong in 0..8 {
+        for entry in [[0x7f; 16], [0; 16], [[1; 8], [0; 8]].concat().try_into().unwrap()] {
+            let place = Place::with_supply(A, [12, 1]);
+            let folder = place.store().join(A.to_string());
+            let index = folder.join(crate::index::index(TRIPLES));
+            let mut bytes = fs::read(&index).unwrap();
+            let at = crate::index::HEADER + crate::index::ENTRY * wrong;
+            bytes[at..][..entry.len()].copy_from_slice(&entry);
+            fs::write(&index, bytes).unwrap();
+            let mut store = place.create_supply().unwrap();
+            let mut reserved = store.reserve(run(A, TRIPLES, 0, 8)).unwrap();
+            assert!(store.read(&mut reserved, 0..8).is_err(), "{wrong}: {entry:?}");
+            store.put_away(reserved).unwrap();
+            let files = fs::read_dir(&folder).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+            let left: Vec<u8> = files.flatten().collect();
+            for index in (0..8).filter(|index| *index != wrong as u64).filter(long) {
+                let own = item(TRIPLES, index);
+                assert!(!left.windows(own.len()).any(|part| part == own), "{index} by {wrong}: {entry:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0);
+}
+
 #[test]
 fn a_shelf_is_not_another_one() {
     let place = Place::with_supply(A, [3, 3]);

@@ -104,9 +104,11 @@ impl State {
             Some(version) => version.standing == Standing::Pending,
         };
         let stands = |(_, claim): &(&(String, u64), &Claim)| claim.runs > 0 || claim.ended > begun;
-        let standing = || self.claims.all.iter().filter(stands).filter(is_open).map(|(value, _)| value);
-        let bars =
-            |(name, number): &(String, u64)| standing().find(|(other, at)| other == name && at != number);
+        let bars = |(name, number): &(String, u64)| {
+            let of_name = self.claims.all.range((name.clone(), 0)..=(name.clone(), u64::MAX));
+            let mut standing = of_name.filter(stands).filter(is_open).map(|(value, _)| value);
+            standing.find(|(_, at)| at != number)
+        };
         if let Some((name, number)) = values.iter().find_map(bars) {
             let reason =
                 format!("another run is about to settle {name}@{number}, or was: try again in a while");
