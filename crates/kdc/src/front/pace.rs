@@ -61,7 +61,7 @@ impl Pace {
         batches.under_way == 0 && batches.ended.is_none_or(|ended| ended.elapsed() >= time)
     }
 
-    /// Whether so many requests go beside what is under way.
+    /// Whether so many requests go, whatever else may come: a full batch, and half a one if at most one is under way.
     fn has_room(&self, requests: usize) -> bool {
         requests >= MAX_BATCH || requests >= BESIDE && self.batches().under_way < 2
     }
@@ -104,15 +104,22 @@ mod tests {
             waiting.join().unwrap()
         });
         assert_eq!(second.requests.len(), 6);
-        // Half a full batch goes beside another one, and beside two of them a full one.
+        // Half a full batch goes beside another one, and beside two of them a full one alone.
         let (half, all) = (BESIDE as u16, (BESIDE + MAX_BATCH) as u16);
         (0..half).for_each(send);
         let beside = next().unwrap();
         assert_eq!(beside.requests.len(), BESIDE);
-        (half..=all).for_each(send);
-        let since = Instant::now();
-        let third = next().unwrap();
+        let third = thread::scope(|scope| {
+            let waiting = scope.spawn(|| next().unwrap());
+            (half..2 * half).for_each(send);
+            thread::sleep(3 * MOMENT);
+            assert!(!waiting.is_finished(), "two are under way");
+            (2 * half..all).for_each(send);
+            waiting.join().unwrap()
+        });
         assert_eq!(third.requests.len(), MAX_BATCH);
+        send(all);
+        let since = Instant::now();
         // And so does one that has waited for long enough.
         assert_eq!(next().unwrap().requests, [all.to_be_bytes()]);
         assert!(since.elapsed() >= LONGEST);
