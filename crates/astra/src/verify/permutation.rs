@@ -65,25 +65,20 @@ impl Piles {
         if count <= PILE {
             chosen.fill(0);
         }
-        let mut ends = [0; PILES];
+        let mut starts = [0; PILES];
         for &pile in &*chosen {
-            ends[usize::from(pile)] += 1;
+            starts[usize::from(pile)] += 1;
         }
         let mut sum = 0;
-        for end in &mut ends {
-            sum += std::mem::replace(end, sum);
+        for start in &mut starts {
+            sum += std::mem::replace(start, sum);
         }
         dealt.reuse(size_of_val(items));
         dealt_records.reuse(size_of_val(records));
         let (dealt, dealt_records) = (dealt.words_mut::<u32>(), dealt_records.words_mut::<R>());
-        for (item, &pile) in chosen.iter().enumerate() {
-            let end = &mut ends[usize::from(pile)];
-            dealt[*end] = item as u32;
-            if let (Some(to), Some(record)) = (dealt_records.get_mut(*end), records.get(item)) {
-                *to = *record;
-            }
-            *end += 1;
-        }
+        // One after the other: a line of each pile of both would leave the first cache no room.
+        let ends = deal(chosen, starts, 0.., dealt);
+        deal(chosen, starts, records.iter().copied(), dealt_records);
         let mut words = Words::new(cipher, batch, count.div_ceil(BLOCK) as u64);
         let mut first = 0;
         for end in ends {
@@ -97,6 +92,21 @@ impl Piles {
             first = end;
         }
     }
+}
+
+/// Puts items, if there are any, behind one another in the piles chosen for them, from where each starts; where each ends.
+fn deal<T>(
+    chosen: &[u8],
+    mut ends: [usize; PILES],
+    items: impl Iterator<Item = T>,
+    piles: &mut [T],
+) -> [usize; PILES] {
+    for (item, &pile) in items.zip(chosen) {
+        let end = &mut ends[usize::from(pile)];
+        piles[*end] = item;
+        *end += 1;
+    }
+    ends
 }
 
 /// `to` becomes what `from` has at these places.
