@@ -89,11 +89,11 @@ mod tests {
     use super::*;
     use crate::bits::get;
     use crate::cpu::{at, available};
-    use crate::noise::noise;
+    use crate::noise::{lengths, noise};
 
     #[test]
     fn rows_have_the_bits_of_the_columns() {
-        for words in [0, 1, 7, 8, 9, 16, 64] {
+        for words in lengths(1, [0, 1, 7, 8, 9, 16, 64]) {
             let columns = noise::<u64>(3, COLUMNS * words);
             for level in available() {
                 let mut rows = vec![7; 64 * words];
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_column_is_added_where_a_bit_is_set() {
-        for words in [1, 8, 13] {
+        for words in lengths(1, [1, 8, 13]) {
             for count in [1, 4, 128] {
                 let (before, column) = (noise::<u64>(4, count * words), noise::<u64>(5, words));
                 let bits = noise::<u128>(6, 1)[0];

@@ -193,3 +193,8 @@ pub enum Error {
     #[error("its journal has had as many epochs as it can hold; make a new store in another folder")]
     Worn,
 }
+
+/// The first error of what is all done, whatever becomes of the rest.
+pub(crate) fn first_error(done: impl Iterator<Item = Result<(), Error>>) -> Result<(), Error> {
+    done.fold(Ok(()), Result::and)
+}

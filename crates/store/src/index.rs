@@ -21,9 +21,9 @@ use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::error::first_error;
 use crate::files;
 use crate::format::{self, Malformed};
-use crate::store::first_error;
 use crate::{Epoch, Error, Material};
 
 /// Bytes of an index's head.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::binding::{self, Binding};
 use crate::epoch::hex;
+use crate::error::first_error;
 use crate::format::Malformed;
 use crate::index::{Shelf, Shelves};
 use crate::ledger::{self, Contents, Ledger, Used, Uses, WHOLE};
@@ -560,11 +561,6 @@ impl Store {
         self.sound = true;
         Ok(())
     }
-}
-
-/// The first error of what is all done, whatever becomes of the rest.
-pub(crate) fn first_error(done: impl Iterator<Item = Result<(), Error>>) -> Result<(), Error> {
-    done.fold(Ok(()), Result::and)
 }
 
 /// The name of the anchor of stores of a binding.
