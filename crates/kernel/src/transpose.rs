@@ -338,7 +338,8 @@ mod tests {
         for (width, bits) in
             [(1, 0..1), (3, 1..3), (64, 0..64), (65, 1..65), (65, 64..65), (128, 64..128), (200, 70..130)]
         {
-            for elements in [0..0, 0..1, 0..64, 3..70, 512..1024, 0..1100] {
+            let ranges = [0..0, 0..1, 0..64, 3..70, 512..1024, 0..1100];
+            for elements in ranges.into_iter().filter(|range| !cfg!(miri) || range.end <= 64) {
                 let src: Vec<u64> = noise(6, words(elements.end * width));
                 let stride = words(elements.len());
                 for level in available() {
